@@ -1,0 +1,49 @@
+# Everything here needs python3 (3.11 or later), make, and a package registry that pip can reach.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo "make demo    install, and recover a density with two branches"
+	@echo "make test    run the tests"
+	@echo "make lint    check style and types"
+	@echo "make format  put the code into its style"
+	@echo "make bench   measure the engine against PyTorch"
+
+demo: .venv/.installed
+	$(BIN)/dgme demo
+
+test: .venv/.dev
+	$(BIN)/python -m pytest -q -n auto
+
+lint: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+
+format: .venv/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv dgme-demo
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dgme needs Python 3.11 or later")'
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/.dev: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/.bench: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
