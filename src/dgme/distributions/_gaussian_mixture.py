@@ -1,0 +1,317 @@
+"""Arrays of one-dimensional Gaussian mixtures."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dgme.distributions import _densities, _entropy, _modality, _moments, _quantiles, _regions
+from dgme.distributions._arrays import (
+    Array,
+    Components,
+    Edges,
+    Labels,
+    Numbers,
+    Row,
+    Values,
+    blocks,
+    take,
+)
+from dgme.distributions._crps import crps
+from dgme.distributions._validation import validated, validated_groups
+
+
+class GaussianMixture:
+    r"""An immutable array of n laws, each a mixture of K Gaussians.
+
+    Parameters
+    ----------
+    weights : array (n, K) or (K,)
+        Probabilities of the components; (K,) is shared by all laws. They may be zero and must sum
+        to one within 1e-6; what rounding left of that is divided away.
+    means, scales : array (n, K)
+        Means and standard deviations of the components. With arrays of shape (K,) the result is a
+        single law of shape ().
+    groups : integers (K,), optional
+        Which components belong to the same posterior sample; without it, all do.
+
+    Notes
+    -----
+    A law broadcasts against an argument as an array of its shape would: for n laws, ``logpdf`` of
+    an array (n,) or a number has shape (n,), and ``ppf`` of an array (m, 1) has shape (m, n). A
+    single law returns NumPy scalars. Infinite and missing outcomes give their limits and NaN
+    without a warning. A slice shares the memory of its laws.
+
+    *Variance split.* Let group g have the weight :math:`W_g = \sum_{k \in g} w_k`, and let
+    :math:`m_g` and :math:`v_g` be the mean and the variance of its own mixture. With
+    :math:`m = \sum_g W_g m_g`,
+
+    .. math::
+        \underbrace{\textstyle\sum_g W_g v_g}_{\text{aleatoric}} +
+        \underbrace{\textstyle\sum_g W_g (m_g - m)^2}_{\text{epistemic}} = \text{variance}.
+
+    A group is one posterior sample of the model: what it calls noise is aleatoric, and where
+    samples disagree about the mean the model does not know. A mixture from a single model is one
+    group, and its modes are noise. ``between_component_variance`` is
+    :math:`\sum_k w_k (\mu_k - m)^2` whatever the groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> law = GaussianMixture([0.5, 0.5], [[-2.0, 2.0], [0.0, 1.0]], np.ones((2, 2)))
+    >>> law
+    GaussianMixture(shape=(2,), n_components=2)
+    >>> law.mean(), law.var()
+    (array([0. , 0.5]), array([5.  , 1.25]))
+    >>> law[0].cdf(0.0).round(3)
+    np.float64(0.5)
+    >>> law.ppf([[0.1], [0.9]]).round(2)
+    array([[-2.84, -0.94],
+           [ 2.84,  1.94]])
+    """
+
+    # Components run along the first axis: (K, n), or (K, 1) for one law and for shared weights.
+    # Vector-valued targets would be means and scales (K, n, d) beside the same weights.
+    __slots__ = ("_components", "_groups", "_shape")
+
+    _components: Components
+    _groups: Labels
+    _shape: tuple[int, ...]
+
+    def __init__(
+        self,
+        weights: Numbers,
+        means: Numbers,
+        scales: Numbers,
+        groups: Numbers | None = None,
+    ) -> None:
+        components, shape = validated(weights, means, scales)
+        self._set(components, validated_groups(groups, len(components[1])), shape)
+
+    def _set(self, components: Components, groups: Labels, shape: tuple[int, ...]) -> None:
+        for array in (*components, groups):
+            array.setflags(write=False)
+        self._components, self._groups, self._shape = components, groups, shape
+
+    @classmethod
+    def _trusted(
+        cls, components: Components, groups: Labels, shape: tuple[int, ...]
+    ) -> "GaussianMixture":
+        law = cls.__new__(cls)
+        law._set(components, groups, shape)
+        return law
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._trusted, (self._components, self._groups, self._shape)
+
+    @property
+    def weights(self) -> Array:
+        """Probabilities of the components, (n, K) or (K,); read-only."""
+        return self._public(self._components[0])
+
+    @property
+    def means(self) -> Array:
+        """Means of the components, (n, K) or (K,); read-only."""
+        return self._public(self._components[1])
+
+    @property
+    def scales(self) -> Array:
+        """Standard deviations of the components, (n, K) or (K,); read-only."""
+        return self._public(self._components[2])
+
+    @property
+    def groups(self) -> Labels:
+        """The posterior sample of each component, (K,); read-only."""
+        return self._groups
+
+    @property
+    def n_components(self) -> int:
+        """K, the number of components of each law."""
+        return len(self._groups)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n,), or () for a single law."""
+        return self._shape
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("a single law has no length; build it from arrays of shape (1, K)")
+        return self._shape[0]
+
+    def __getitem__(self, index: Any) -> "GaussianMixture":
+        """A number gives a single law; a slice, a mask or indices give an array of laws."""
+        if not self._shape:
+            raise TypeError("a single law cannot be indexed")
+        weights, means, scales = self._components
+        if isinstance(index, tuple) or (chosen := means[:, index]).ndim > 2:
+            raise IndexError("laws have one axis: index them with a number, a slice or a 1-d array")
+        if weights.shape[1] == len(self):
+            weights = weights[:, index]
+        weights, means, scales = (
+            a.reshape(len(a), -1) for a in (weights, chosen, scales[:, index])
+        )
+        return self._trusted((weights, means, scales), self._groups, chosen.shape[1:])
+
+    def __repr__(self) -> str:
+        n_groups = len(np.unique(self._groups))
+        groups = f", n_groups={n_groups}" if n_groups > 1 else ""
+        return f"GaussianMixture(shape={self.shape}, n_components={self.n_components}{groups})"
+
+    def pdf(self, y: Numbers) -> Values:
+        """Density at y."""
+        return self._evaluate(_densities.pdf, y)
+
+    def logpdf(self, y: Numbers) -> Values:
+        """Logarithm of the density at y, finite as far as y squared is."""
+        return self._evaluate(_densities.log_pdf, y)
+
+    def cdf(self, y: Numbers) -> Values:
+        """Probability of a value up to y."""
+        return self._evaluate(_densities.cdf, y)
+
+    def sf(self, y: Numbers) -> Values:
+        """Probability of a value above y, accurate where it is small."""
+        return self._evaluate(_densities.sf, y)
+
+    def logcdf(self, y: Numbers) -> Values:
+        """Logarithm of ``cdf``, accurate in both tails."""
+        return self._evaluate(_densities.log_cdf, y)
+
+    def logsf(self, y: Numbers) -> Values:
+        """Logarithm of ``sf``, accurate in both tails."""
+        return self._evaluate(_densities.log_sf, y)
+
+    def ppf(self, q: Numbers) -> Values:
+        """Quantiles; NaN for q outside [0, 1].
+
+        They are exact to a relative 1e-11 in q and in 1 - q, as far as doubles resolve the result.
+        """
+        return self._evaluate(_quantiles.quantile, q)
+
+    def median(self) -> Values:
+        """The quantile of one half."""
+        return self.ppf(0.5)
+
+    def interval(self, confidence: Numbers = 0.9) -> tuple[Values, Values]:
+        """Lower and upper end of the interval with equal tails outside."""
+        inside = np.asarray(confidence, dtype=np.float64)
+        if not ((inside >= 0) & (inside <= 1)).all():
+            raise ValueError(f"confidence must be between 0 and 1, but it is {confidence}")
+        return self.ppf((1 - inside) / 2), self.ppf((1 + inside) / 2)
+
+    def mean(self) -> Values:
+        """Expectation."""
+        return self._evaluate(_moments.mean)
+
+    def var(self) -> Values:
+        """Variance; it does not cancel however far the law is from zero."""
+        return self._evaluate(_moments.var)
+
+    def std(self) -> Values:
+        """Standard deviation."""
+        return self._evaluate(_moments.std)
+
+    def skewness(self) -> Values:
+        """Third standardised moment."""
+        return self._evaluate(_moments.skewness)
+
+    def kurtosis(self) -> Values:
+        """Excess kurtosis: fourth standardised moment minus 3."""
+        return self._evaluate(_moments.excess_kurtosis)
+
+    def aleatoric_variance(self) -> Values:
+        """Mean over groups of the variance of a group's mixture: the noise."""
+        return self._evaluate(partial(_moments.aleatoric_variance, groups=self._groups))
+
+    def epistemic_variance(self) -> Values:
+        """Variance over groups of the mean of a group's mixture: what the model does not know."""
+        return self._evaluate(partial(_moments.epistemic_variance, groups=self._groups))
+
+    def between_component_variance(self) -> Values:
+        """Variance over components of their means, whatever the groups."""
+        return self._evaluate(_moments.between_component_variance)
+
+    def entropy(self) -> Values:
+        """Differential entropy in nats, by quadrature with an error below 1e-10."""
+        return self._evaluate(_entropy.entropy, cost=_entropy.cost(self.n_components))
+
+    def crps(self, y: Numbers) -> Values:
+        """Continuous ranked probability score of the outcome y, in closed form."""
+        return self._evaluate(crps, y)
+
+    def pit(self, y: Numbers) -> Values:
+        """Probability integral transform: ``cdf``, uniform over outcomes of a calibrated law."""
+        return self.cdf(y)
+
+    def rvs(
+        self,
+        size: int | np.integer | tuple[int, ...] | None = None,
+        random_state: int | np.integer | np.random.Generator | np.random.RandomState | None = None,
+    ) -> Values:
+        """Independent draws of shape ``size`` followed by the shape of the laws."""
+        legacy = isinstance(random_state, np.random.RandomState)
+        rng = random_state if legacy else np.random.default_rng(random_state)
+        shape = (*np.atleast_1d(() if size is None else size), *self._shape)
+        return self._evaluate(_quantiles.draw, rng.random(shape), rng.standard_normal(shape))
+
+    def modes(self) -> Array:
+        """All local maxima of the density, ascending: (n, M), padded with NaN, or (M,).
+
+        Every one counts, however low; M is the largest number that one of the laws has. Two maxima
+        less than 1e-5 of a scale apart may be told from one or not, as rounding decides.
+        """
+        return self._collect(_modality.modes)
+
+    def hdr(self, coverage: float = 0.9) -> Array:
+        """The smallest region that holds the coverage, as disjoint intervals in ascending order.
+
+        Ends are in the last axis of the result (n, M, 2), or (M, 2); laws with fewer than M
+        intervals are padded with NaN. The mass is exact to 1e-8, and intervals with less than
+        1e-10 of it are left out.
+        """
+        if not 0 < coverage < 1:
+            raise ValueError(f"coverage must be strictly between 0 and 1, but it is {coverage}")
+        ends = self._collect(partial(_regions.highest_density_region, coverage=coverage))
+        return ends.reshape(*ends.shape[:-1], ends.shape[-1] // 2, 2)
+
+    def to_gaussian(self) -> "GaussianMixture":
+        """The single Gaussian with the same mean and variance."""
+        mean, std = np.asarray(self.mean()), np.asarray(self.std())
+        return GaussianMixture([1.0], mean[..., None], std[..., None])
+
+    def _public(self, array: Array) -> Array:
+        table = array.T if self._shape else array[:, 0]
+        return np.broadcast_to(table, (*self._shape, self.n_components))
+
+    def _evaluate(self, kernel: Callable[..., Row], *arguments: Numbers, cost: int = 0) -> Values:
+        """Run a kernel over blocks of the laws broadcast with the arguments."""
+        arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
+        shape = np.broadcast_shapes(self._shape, *(a.shape for a in arrays))
+        flat = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
+        out = np.empty(math.prod(shape))
+        n = len(self) if self._shape else 1
+        with np.errstate(all="ignore"):
+            for block in blocks(out.size, cost or self.n_components):
+                # the laws run along the last axis, so they repeat after every n entries
+                rows = block if block.stop <= n else np.arange(block.start, block.stop) % n
+                out[block] = kernel(*(a[block] for a in flat), *take(self._components, rows))
+        return out.reshape(shape)[()]
+
+    def _collect(self, kernel: Callable[..., Edges]) -> Array:
+        """Run a kernel whose tables have as many rows as the block needs."""
+        n = len(self) if self._shape else 1
+        with np.errstate(all="ignore"):
+            tables = [
+                kernel(*take(self._components, block))
+                for block in blocks(n, _modality.cost(self.n_components))
+            ]
+        height = max((len(table) for table in tables), default=0)
+        out = np.full((n, height), np.nan)
+        start = 0
+        for table in tables:
+            out[start : start + table.shape[1], : len(table)] = table.T
+            start += table.shape[1]
+        return out.reshape(*self._shape, height)

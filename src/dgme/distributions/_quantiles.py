@@ -1,0 +1,59 @@
+"""Quantiles of Gaussian mixtures by bracketed root finding, and draws."""
+
+import numpy as np
+from scipy.optimize import elementwise
+from scipy.special import ndtri_exp
+
+from dgme.distributions._arrays import Indices, Row, Table, supported, take
+from dgme.distributions._densities import log_lower_tail
+
+# In standard deviations of the normal score. The smallest positive double has the score -38.5,
+# where an error of 1e-13 changes a probability by 4e-12 of its value; around the median it is
+# 4e-14 in absolute terms. Rounding of the score itself is some 1e-15.
+_SCORE_TOLERANCE = 1e-13
+
+# By how much, in standard deviations, brackets are wider than theory asks: enough for rounding,
+# too little to cost an iteration.
+_SCORE_SLACK = 1e-6
+
+
+def quantile(q: Row, weights: Table, means: Table, scales: Table) -> Row:
+    """Solve cdf(x) = q on the scale of normal scores, in which one component is a straight line.
+
+    Above the median the mirrored law is solved for 1 - q, so that both tails keep their relative
+    accuracy.
+    """
+    inside = np.flatnonzero((q > 0) & (q < 1))
+    out = np.where(q == 0, -np.inf, np.where(q == 1, np.inf, np.nan))
+    weights, means, scales = take(supported(weights, means, scales), inside)
+    side = np.where(q[inside] > 0.5, -1.0, 1.0)
+    tail = np.where(side < 0, 1 - q[inside], q[inside])
+    out[inside] = side * _lower_quantile(np.log(tail), weights, side * means, scales)
+    return out
+
+
+def _lower_quantile(log_q: Row, weights: Table, means: Table, scales: Table) -> Row:
+    target = ndtri_exp(log_q)
+    # every component has less than q below the least of their quantiles, so the mixture has too
+    lower = (means + scales * (target - _SCORE_SLACK)).min(axis=0)
+    upper = (means + scales * (target + _SCORE_SLACK)).max(axis=0)
+    lower -= 2 * np.spacing(np.abs(lower))
+    upper += 2 * np.spacing(np.abs(upper))
+    components = (weights, means, scales)
+
+    def excess(x: Row, rows: Indices) -> Row:
+        # infinite where the cdf rounds to 0 or 1; its sign is then all the search needs
+        return ndtri_exp(log_lower_tail(x, *take(components, rows))) - target[rows]
+
+    tolerances = {"fatol": _SCORE_TOLERANCE, "xatol": 0.0}
+    rows = np.arange(log_q.size)
+    return elementwise.find_root(excess, (lower, upper), args=(rows,), tolerances=tolerances).x
+
+
+def draw(uniform: Row, normal: Row, weights: Table, means: Table, scales: Table) -> Row:
+    """Turn a uniform and a standard normal number into a draw of the mixture."""
+    cumulative = weights.cumsum(axis=0)
+    # divided by the last entry, an empty last component can never be chosen by rounding
+    component = (uniform >= (cumulative / cumulative[-1])[:-1]).sum(axis=0)[None]
+    mean, scale = (np.take_along_axis(a, component, axis=0)[0] for a in (means, scales))
+    return mean + scale * normal
