@@ -1,0 +1,280 @@
+"""Algorithm 1 of the paper: expectation-maximisation over an ensemble of networks.
+
+Runs go through the algorithm side by side: every dataset in `Data`, times the restarts in `Plan`.
+Arrays carry the axis of runs in front. R is the number of runs, K of components, N of rows.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int
+from scipy.special import logsumexp, softmax
+
+from dgme.engine import (
+    NegativeLogLikelihood,
+    Optimiser,
+    Prediction,
+    Rows,
+    ShuffledOrders,
+    apply_lanes,
+    initialise_lanes,
+    train,
+)
+from dgme.nn import FlatNetwork, GaussianHead
+from dgme.rounds import BestRounds, Finding, Mixture, Round, Status, Trouble
+
+
+class Experts(NamedTuple):
+    """What a component is: a kind of network, and how its outputs are read as a density."""
+
+    network: FlatNetwork
+    head: GaussianHead
+
+
+class Data(NamedTuple):
+    """The rows of one or several datasets of equal size; row weights have mean one."""
+
+    x: Float32[np.ndarray, "datasets N ..."]
+    y: Float32[np.ndarray, "datasets N ..."]
+    weight: Float64[np.ndarray, "datasets N"]
+
+    @classmethod
+    def of(cls, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> "Data":
+        weights = np.ones(x.shape[:2]) if weight is None else weight
+        weights = weights / weights.mean(axis=1, keepdims=True)
+        return cls(x.astype(np.float32), y.astype(np.float32), weights)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the algorithm is run."""
+
+    n_rounds: int
+    epochs_per_round: int
+    batch_size: int
+    optimiser: Optimiser
+    n_init: int = 1
+    patience: int | None = None
+    weight_floor: float = 0.0
+    annealing: float = 1.0
+    """Inverse temperature of the first E-step, which rises to one over half of the rounds."""
+
+    def inverse_temperature(self, j: int) -> float:
+        progress = min(1.0, 2 * (j - 1) / self.n_rounds)
+        return self.annealing + (1 - self.annealing) * progress
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The outcome for every dataset: the best of its restarts, and how it came about."""
+
+    mixture: Mixture
+    best_round: Int[np.ndarray, " datasets"]
+    chosen_run: Int[np.ndarray, " datasets"]
+    history: list[Round]
+    status: Status
+    findings: list[list[Finding]]
+
+
+def fit(
+    experts: Experts,
+    data: Data,
+    n_components: int,
+    plan: Plan,
+    *,
+    seed: int,
+    start: Mixture | None = None,
+    rounds_before: int = 0,
+    held_out: Data | None = None,
+    on_round: Callable[[Round], bool | None] | None = None,
+    device: jax.Device | None = None,
+) -> Fit:
+    """Maximise the likelihood of the mixture; of every dataset's restarts keep the best.
+
+    With `start`, training goes on from that mixture as round `rounds_before` + 1. `on_round` is
+    called after every round, and ends the training by returning True.
+    """
+    runs = np.repeat(np.arange(len(data.x), dtype=np.int32), plan.n_init)
+    task = Task(experts, data, runs, plan, seed, held_out, device)
+    start = start or initialise(experts, len(runs), n_components, seed)
+    best = BestRounds.none_yet(start, rounds_before)
+    history, status = [], Status.COMPLETED
+    for theta, done in iterate(task, start, rounds_before):
+        history.append(done)
+        best = best.after(done, theta, plan.patience)
+        if on_round is not None and on_round(done):
+            status = Status.INTERRUPTED
+            break
+        if best.finished.all():
+            status = Status.CONVERGED
+            break
+    first_of_dataset = np.arange(0, len(runs), plan.n_init)
+    chosen = first_of_dataset + best.score.reshape(-1, plan.n_init).argmax(axis=1)
+    findings = find_trouble(task, best.mixture, history)
+    return Fit(
+        best.mixture.take(chosen),
+        best.number[chosen],
+        chosen,
+        history,
+        status,
+        [findings[run] for run in chosen],
+    )
+
+
+class Task(NamedTuple):
+    """What stays the same over the rounds."""
+
+    experts: Experts
+    data: Data
+    runs: Int[np.ndarray, " R"]
+    """The dataset of each run."""
+    plan: Plan
+    seed: int
+    held_out: Data | None = None
+    device: jax.Device | None = None
+
+
+def iterate(task: Task, theta: Mixture, rounds_before: int = 0) -> Iterator[tuple[Mixture, Round]]:
+    """The rounds of Algorithm 1."""
+    plan = task.plan
+    weight = task.data.weight[task.runs]
+    log_density = log_densities(task, theta, task.data)
+    for j in range(rounds_before + 1, rounds_before + plan.n_rounds + 1):
+        gamma = responsibilities(theta.weights, log_density, plan.inverse_temperature(j))  # E-step
+        weights = mixture_weights(gamma, weight, plan.weight_floor)  # M-step, in closed form
+        params, failed = maximise(task, theta.params, gamma * weight[:, None], j)  # M-step
+        theta = Mixture(params, weights)
+
+        log_density = log_densities(task, theta, task.data)
+        held_out = task.held_out
+        yield (
+            theta,
+            Round(
+                j,
+                weights,
+                log_likelihood(weights, log_density, weight),
+                expected_log_likelihood(gamma, weights, log_density, weight),
+                None if held_out is None else held_out_score(task, theta, held_out),
+                failed,
+            ),
+        )
+
+
+def initialise(experts: Experts, n_runs: int, n_components: int, seed: int) -> Mixture:
+    """Independent networks with equal weights."""
+    params = np.asarray(initialise_lanes(experts.network, n_runs * n_components, seed))
+    weights = np.full((n_runs, n_components), 1 / n_components)
+    return Mixture(params.reshape(n_runs, n_components, -1), weights)
+
+
+def responsibilities(
+    weights: Float64[np.ndarray, "R K"],
+    log_density: Float64[np.ndarray, "R K N"],
+    inverse_temperature: float = 1.0,
+) -> Float64[np.ndarray, "R K N"]:
+    """gamma: the probability that a row belongs to a component, given its target."""
+    return softmax(inverse_temperature * _log_joint(weights, log_density), axis=1)
+
+
+def mixture_weights(
+    gamma: Float64[np.ndarray, "R K N"], weight: Float64[np.ndarray, "R N"], floor: float = 0.0
+) -> Float64[np.ndarray, "R K"]:
+    """pi: the mean responsibility of a component, over rows as they are weighted."""
+    pi = np.einsum("rkn,rn->rk", gamma, weight) / weight.sum(axis=1, keepdims=True)
+    pi = np.maximum(pi, floor)
+    return pi / pi.sum(axis=1, keepdims=True)
+
+
+def maximise(
+    task: Task,
+    params: Float32[np.ndarray, "R K size"],
+    row_weights: Float64[np.ndarray, "R K N"],
+    j: int,
+) -> tuple[Float32[np.ndarray, "R K size"], Bool[np.ndarray, "R K"]]:
+    """Train every network on its own weighted likelihood, from where it is, with a fresh Adam."""
+    n_runs, n_components, n_rows = row_weights.shape
+    trained = train(
+        NegativeLogLikelihood(task.experts.head),
+        task.experts.network,
+        params.reshape(n_runs * n_components, -1),
+        Rows(task.data.x, task.data.y),
+        row_weights.reshape(n_runs * n_components, n_rows).astype(np.float32),
+        ShuffledOrders(n_rows, (task.seed, j)),
+        epochs=task.plan.epochs_per_round,
+        batch_size=task.plan.batch_size,
+        optimiser=task.plan.optimiser,
+        seed=task.seed + j,
+        dataset=np.repeat(task.runs, n_components),
+        device=task.device,
+    )
+    return trained.params.reshape(params.shape), trained.failed.reshape(params.shape[:2])
+
+
+def log_densities(task: Task, theta: Mixture, rows: Data) -> Float64[np.ndarray, "R K N"]:
+    """log p_k(y_n | x_n, theta_k)"""
+    n_runs, n_components, size = theta.params.shape
+    losses = apply_lanes(
+        NegativeLogLikelihood(task.experts.head),
+        task.experts.network,
+        theta.params.reshape(-1, size),
+        rows.x,
+        rows.y,
+        dataset=np.repeat(task.runs, n_components),
+        device=task.device,
+    )
+    return -losses.reshape(n_runs, n_components, -1).astype(np.float64)
+
+
+def log_likelihood(weights, log_density, row_weight) -> Float64[np.ndarray, " R"]:
+    """Mean log density of the mixture."""
+    rows = np.asarray(logsumexp(_log_joint(weights, log_density), axis=1))
+    return np.average(rows, axis=1, weights=row_weight)
+
+
+def expected_log_likelihood(gamma, weights, log_density, row_weight) -> Float64[np.ndarray, " R"]:
+    """Q(theta, theta') per row."""
+    # A responsibility of zero counts nothing, even where a weight of zero makes the log infinite.
+    terms = np.where(gamma > 0, gamma * _log_joint(weights, log_density), 0.0)
+    return np.average(terms.sum(axis=1), axis=1, weights=row_weight)
+
+
+def held_out_score(task: Task, theta: Mixture, held_out: Data) -> Float64[np.ndarray, " R"]:
+    log_density = log_densities(task, theta, held_out)
+    return log_likelihood(theta.weights, log_density, held_out.weight[task.runs])
+
+
+def find_trouble(task: Task, theta: Mixture, history: list[Round]) -> list[list[Finding]]:
+    """For every run, the components that something is wrong with."""
+    n_runs, n_components, size = theta.params.shape
+    _, scales = apply_lanes(
+        Prediction(task.experts.head),
+        task.experts.network,
+        theta.params.reshape(-1, size),
+        task.data.x,
+        dataset=np.repeat(task.runs, n_components),
+        device=task.device,
+    )
+    gamma = responsibilities(theta.weights, log_densities(task, theta, task.data))
+    at_floor = scales.reshape(gamma.shape) < 1.05 * task.experts.head.min_scale
+    explained = gamma.sum(axis=2)
+    troubled = {
+        Trouble.DIVERGED: np.any([done.failed for done in history], axis=0),
+        Trouble.STARVED: explained < 1,
+        Trouble.COLLAPSED: (gamma * at_floor).sum(axis=2) > 0.5 * np.maximum(explained, 1),
+    }
+    return [
+        [
+            Finding(trouble, tuple(map(int, np.flatnonzero(components[run]))))
+            for trouble, components in troubled.items()
+            if components[run].any()
+        ]
+        for run in range(n_runs)
+    ]
+
+
+def _log_joint(weights, log_density) -> Float64[np.ndarray, "R K N"]:
+    with np.errstate(divide="ignore"):
+        return np.log(weights)[:, :, None] + log_density

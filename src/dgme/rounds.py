@@ -1,0 +1,108 @@
+"""What rounds of EM report: the history of a fit, the best round so far, what went wrong."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float32, Float64, Int
+from scipy.special import entr
+
+
+class Mixture(NamedTuple):
+    """theta of the paper: parameters and weights of the K components, for each of R runs."""
+
+    params: Float32[np.ndarray, "R K size"]
+    weights: Float64[np.ndarray, "R K"]
+
+    def take(self, runs: np.ndarray) -> "Mixture":
+        return Mixture(self.params[runs], self.weights[runs])
+
+
+class Round(NamedTuple):
+    """The state after one round, for every run. Likelihoods are means over rows, in nats."""
+
+    number: int
+    weights: Float64[np.ndarray, "R K"]
+    log_likelihood: Float64[np.ndarray, " R"]
+    q: Float64[np.ndarray, " R"]
+    """Q(theta, theta'), the expected log-likelihood of the complete data, of the new theta."""
+    held_out_score: Float64[np.ndarray, " R"] | None
+    failed: Bool[np.ndarray, "R K"]
+    """Components whose training met a number that is not finite."""
+
+    @property
+    def effective_components(self) -> Float64[np.ndarray, " R"]:
+        """Exponential of the entropy of the mixture weights: K when they are equal."""
+        return np.exp(entr(self.weights).sum(axis=1))
+
+    @property
+    def score(self) -> Float64[np.ndarray, " R"]:
+        """What rounds and restarts are compared by."""
+        return self.log_likelihood if self.held_out_score is None else self.held_out_score
+
+
+@dataclass(frozen=True)
+class BestRounds:
+    """For every run the round that is to predict.
+
+    That is the last one, unless there is a held-out score: then it is the one that scored best
+    before `patience` rounds went by without an improvement.
+    """
+
+    mixture: Mixture
+    number: Int[np.ndarray, " R"]
+    score: Float64[np.ndarray, " R"]
+    finished: Bool[np.ndarray, " R"]
+
+    @classmethod
+    def none_yet(cls, start: Mixture, number: int) -> "BestRounds":
+        runs = len(start.weights)
+        return cls(
+            start, np.full(runs, number), np.full(runs, -np.inf), finished=np.zeros(runs, bool)
+        )
+
+    def after(self, done: Round, theta: Mixture, patience: int | None) -> "BestRounds":
+        better = ~self.finished
+        if done.held_out_score is not None:
+            better &= done.score > self.score
+        chosen = [
+            np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
+            for new, old in zip(theta, self.mixture, strict=True)
+        ]
+        number = np.where(better, done.number, self.number)
+        waited = self.finished if patience is None else done.number - number >= patience
+        return BestRounds(
+            Mixture(*chosen), number, np.where(better, done.score, self.score), waited
+        )
+
+
+class Status(Enum):
+    COMPLETED = "Ran all the rounds that were asked for."
+    CONVERGED = "Stopped because the held-out score no longer improved."
+    INTERRUPTED = "Stopped early by a callback."
+
+
+class Trouble(Enum):
+    """What can go wrong with a component, and what helps."""
+
+    DIVERGED = (
+        "met a loss that is not finite and kept its last good parameters. "
+        "Lower the learning rate or look for extreme values in X and y."
+    )
+    STARVED = (
+        "explains less than one row. "
+        "Use fewer components, more restarts (n_init) or more training rows."
+    )
+    COLLAPSED = (
+        "sits at the smallest allowed scale for most of its rows, as happens on repeated targets. "
+        "Raise min_scale if such a narrow density is not what you mean."
+    )
+
+
+class Finding(NamedTuple):
+    trouble: Trouble
+    components: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"Component {', '.join(map(str, self.components))} {self.trouble.value}"
