@@ -1,0 +1,113 @@
+"""Model files: one safetensors file that holds arrays, and a JSON header that says what they mean.
+
+Loading a file builds an estimator from plain values and arrays; it never runs code from the file.
+"""
+
+import json
+import os
+import tempfile
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save as to_bytes
+from sklearn.utils.validation import check_is_fitted
+
+FORMAT = "dgme"
+FORMAT_VERSION = 1
+
+
+class ModelFileError(ValueError):
+    """A file cannot be read as a dgme model."""
+
+
+def save(estimator, path: str | PathLike) -> None:
+    """Write a fitted estimator. The file appears whole or, if anything fails, not at all."""
+    check_is_fitted(estimator)
+    facts, arrays = estimator.dump_state()
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "dgme_version": version("dgme"),
+        "estimator": type(estimator).__name__,
+        "parameters": estimator.get_params(deep=False),
+        "fitted": facts,
+    }
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    content = to_bytes(arrays, metadata={"header": json.dumps(header, default=_plain)})
+    write_atomically(Path(path), content)
+
+
+def load(path: str | PathLike):
+    """Read an estimator that `save` wrote."""
+    header, arrays = _read(Path(path))
+    from dgme import estimators
+
+    known = {name: kind for name, kind in vars(estimators).items() if isinstance(kind, type)}
+    name = header.get("estimator")
+    if name not in known:
+        raise ModelFileError(f"{path} holds an unknown kind of model, {name!r}.")
+    try:
+        parameters = {
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in header["parameters"].items()
+        }
+        estimator = known[name](**parameters)
+        estimator.load_state(header["fitted"], arrays)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ModelFileError(
+            f"{path} is damaged or was edited: {error}. Save the model again."
+        ) from error
+    return estimator
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside the file and rename, so that an old file stays whole until the new one is."""
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no model file at {path}.")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            header = json.loads((file.metadata() or {}).get("header", "{}"))
+            if not isinstance(header, dict) or header.get("format") != FORMAT:
+                raise ModelFileError(f"{path} is no dgme model file.")
+            if header.get("format_version") != FORMAT_VERSION:
+                raise ModelFileError(
+                    f"{path} has format version {header.get('format_version')!r} (written by dgme "
+                    f"{header.get('dgme_version')}), but this dgme reads version {FORMAT_VERSION}. "
+                    "Upgrade dgme."
+                )
+            return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, json.JSONDecodeError) as error:
+        raise ModelFileError(f"{path} is truncated, or no dgme model file ({error}).") from error
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it. A generator is not stored: its draws are in the arrays."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"{value!r} cannot be stored in a model file.")
