@@ -1,0 +1,32 @@
+"""Scores of predictive laws, in the units of the target."""
+
+import numpy as np
+
+
+def rmse(law, y) -> float:
+    """Root mean squared error of the law's mean."""
+    return float(np.sqrt(np.mean((law.mean() - y) ** 2)))
+
+
+def nll(law, y) -> float:
+    """Mean negative log density of the targets, in nats."""
+    return float(-np.mean(law.logpdf(y)))
+
+
+def gaussian_nll(law, y) -> float:
+    """Mean negative log density under the Gaussian with the law's mean and variance.
+
+    The paper's main tables use it, to compare mixtures with methods that predict one Gaussian.
+    """
+    return nll(law.to_gaussian(), y)
+
+
+def crps(law, y) -> float:
+    """Mean continuous ranked probability score."""
+    return float(np.mean(law.crps(y)))
+
+
+def coverage(law, y, confidence: float = 0.9) -> float:
+    """Share of targets inside the equal-tailed interval."""
+    lower, upper = law.interval(confidence)
+    return float(np.mean((lower <= y) & (y <= upper)))

@@ -1,0 +1,53 @@
+"""Figures of predictive laws. Every function draws into the `ax` it is given and returns it."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+COMPONENT_COLORS = ("#0b6e99", "#c4572e", "#5f8d3b", "#8a5aa8", "#b08c1a")
+
+
+def density_map(law, x: np.ndarray, y_range: tuple[float, float], ax: Axes | None = None) -> Axes:
+    """Shade the predictive density over the plane of one sorted input and the target."""
+    ax = _axes(ax)
+    y = np.linspace(*y_range, 400)
+    # Densities are compared within a column: what is dark is likely there.
+    relative = np.exp(law.logpdf(y[:, None]) - law.logpdf(y[:, None]).max(axis=0))
+    ax.pcolormesh(
+        x, y, relative, cmap="Greys", vmin=0, vmax=1.6, shading="gouraud", rasterized=True
+    )
+    return ax
+
+
+def components(law, x: np.ndarray, ax: Axes | None = None, n_scales: float = 2.0) -> Axes:
+    """Each component's mean, with a band of `n_scales` standard deviations, over one input."""
+    ax = _axes(ax)
+    for k, color in zip(range(law.n_components), _cycle(law.n_components), strict=True):
+        mean, scale, weight = law.means[:, k], law.scales[:, k], law.weights[0, k]
+        ax.fill_between(
+            x, mean - n_scales * scale, mean + n_scales * scale, color=color, alpha=0.18, lw=0
+        )
+        ax.plot(x, mean, color=color, lw=1.8, label=f"component {k + 1}, weight {weight:.2f}")
+    return ax
+
+
+def conditional_density(
+    law, y: np.ndarray, ax: Axes | None = None, truth=None, label: str = "predicted"
+) -> Axes:
+    """One law's density over the target, beside the true law's if that is known."""
+    ax = _axes(ax)
+    if truth is not None:
+        ax.fill_between(y, truth.pdf(y), color="#bbbbbb", alpha=0.6, lw=0, label="truth")
+    ax.plot(y, law.pdf(y), color=COMPONENT_COLORS[0], lw=1.8, label=label)
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    return plt.gca() if ax is None else ax
+
+
+def _cycle(n: int) -> Sequence[str]:
+    return [COMPONENT_COLORS[k % len(COMPONENT_COLORS)] for k in range(n)]

@@ -1,0 +1,40 @@
+import subprocess
+import sys
+
+import pytest
+
+from dgme import cli
+
+
+def dgme(*arguments):
+    return subprocess.run(
+        [sys.executable, "-c", "from dgme.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_demo_writes_its_folder_and_says_so(tmp_path):
+    done = dgme("demo", "--out", str(tmp_path / "out"), "--seed", "1")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "entropy" in done.stdout
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {"demo.png", "predictions.csv", "model.dgme"}
+    for name in names:
+        assert name in done.stdout.replace("\n", "")
+
+
+def test_help_names_the_commands(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.app("--help")
+    assert end.value.code == 0
+    assert "demo" in capsys.readouterr().out
+
+
+def test_an_unknown_command_fails():
+    done = dgme("dance")
+    assert done.returncode != 0
+    assert "dance" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,45 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from dgme import GaussianMixture, plots
+from dgme.datasets import toy
+
+X = np.linspace(-3, 3, 41)
+LAW = toy.bimodal_law(X)
+
+
+@pytest.fixture
+def ax():
+    figure, ax = plt.subplots()
+    yield ax
+    plt.close(figure)
+
+
+def test_components_are_drawn_with_their_weights(ax):
+    assert plots.components(LAW, X, ax) is ax
+    assert [line.get_label() for line in ax.lines] == [
+        "component 1, weight 0.70",
+        "component 2, weight 0.30",
+    ]
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), -(X**3))
+    assert len(ax.collections) == 2
+
+
+def test_the_density_is_shaded_within_each_column(ax):
+    plots.density_map(LAW, X, (-40.0, 40.0), ax)
+    (mesh,) = ax.collections
+    shading = np.asarray(mesh.get_array()).reshape(400, len(X))
+    np.testing.assert_allclose(shading.max(axis=0), 1.0)
+
+
+def test_conditional_densities_stand_beside_the_truth(ax):
+    y = np.linspace(-10, 10, 101)
+    plots.conditional_density(LAW[20], y, ax, truth=GaussianMixture([1.0], [0.0], [3.0]))
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), LAW[20].pdf(y))
+    assert len(ax.collections) == 1
+
+
+def test_without_axes_the_present_ones_are_used(ax):
+    plt.sca(ax)
+    assert plots.components(LAW, X) is ax
