@@ -165,7 +165,7 @@ def iterate(task: Task, theta: Mixture, rounds_before: int = 0) -> Iterator[tupl
 
 def initialise(experts: Experts, n_runs: int, n_components: int, seed: int) -> Mixture:
     """Independent networks with equal weights."""
-    params = np.asarray(initialise_lanes(experts.network, n_runs * n_components, seed))
+    params = initialise_lanes(experts.network, n_runs * n_components, seed)
     weights = np.full((n_runs, n_components), 1 / n_components)
     return Mixture(params.reshape(n_runs, n_components, -1), weights)
 

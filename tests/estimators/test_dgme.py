@@ -82,6 +82,17 @@ def test_a_change_of_units_changes_only_the_units(shift, scale):
     np.testing.assert_allclose(moved.std() / scale, law.std(), rtol=2e-2)
 
 
+def test_convergence_is_told():
+    X, y = table(400)
+    short = DGMERegressor(**FAST | {"n_rounds": 1}, validation_fraction=None)
+    assert not short.fit(X, y).converged_
+    settled = DGMERegressor(**FAST, validation_fraction=None, learning_rate=1e-6)
+    assert settled.fit(X, y).converged_
+    patient = DGMERegressor(n_components=2, n_rounds=50, patience=2, random_state=0).fit(X, y)
+    assert patient.converged_
+    assert len(patient.history_["round"]) == patient.n_rounds_ + 2
+
+
 def test_without_standardisation_the_networks_see_the_raw_numbers():
     X, y = table()
     model = DGMERegressor(**FAST, standardize=False).fit(X, y)

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import erf, expit
 
 from dgme.nn import ACTIVATIONS, FlatNetwork, MLPFactory
+from dgme.nn._mlp import product
 
 FORMULAS = {
     "relu": lambda x: np.maximum(x, 0),
@@ -94,3 +95,21 @@ def test_equal_recipes_make_equal_networks():
     assert FlatNetwork(MLPFactory(3, 2, (5,))) == FlatNetwork(MLPFactory(3, 2, (5,)))
     assert hash(FlatNetwork(MLPFactory(3, 2, (5,)))) == hash(FlatNetwork(MLPFactory(3, 2, (5,))))
     assert FlatNetwork(MLPFactory(3, 2, (5,))) != FlatNetwork(MLPFactory(3, 2, (6,)))
+
+
+def test_gradients_agree_with_those_of_the_plain_product():
+    keys = jax.random.split(jax.random.key(0), 3)
+    x, weight, target = (
+        jax.random.normal(key, shape)
+        for key, shape in zip(keys, [(8, 3), (3, 5), (8, 5)], strict=True)
+    )
+
+    def loss(multiply):
+        return lambda x, weight: jnp.sum((multiply(x, weight) - target) ** 2)
+
+    for found, expected in zip(
+        jax.grad(loss(product), argnums=(0, 1))(x, weight),
+        jax.grad(loss(jnp.matmul), argnums=(0, 1))(x, weight),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -59,10 +59,16 @@ def gather(per_group: Sequence[np.ndarray], n_lanes: int) -> np.ndarray:
     return np.concatenate(per_group)[:n_lanes]
 
 
+def initialise_lanes(
+    network: FlatNetwork, n_lanes: int, seed: int
+) -> Float[np.ndarray, "lanes size"]:
+    """Independent initial parameters for every lane."""
+    return np.asarray(_initialise(network, n_lanes, seed))
+
+
 # Runs once, so it is made to compile fast: this takes a quarter of what vmap at full effort takes.
 @partial(jax.jit, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0})
-def initialise_lanes(network: FlatNetwork, n_lanes: int, seed) -> Float[Array, "lanes size"]:
-    """Independent initial parameters for every lane."""
+def _initialise(network: FlatNetwork, n_lanes: int, seed) -> Float[Array, "lanes size"]:
     return jax.lax.map(network.initialise, jax.random.split(jax.random.key(seed), n_lanes))
 
 

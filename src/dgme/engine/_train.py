@@ -1,8 +1,9 @@
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,11 +110,19 @@ def train(
 
 
 def _begin(optimiser: Optimiser, params: np.ndarray) -> TrainState:
-    shapes = jax.eval_shape(jax.vmap(optimiser.build(1).init), params)
+    n_lanes, size = params.shape
     # Counters and moments all begin at zero; making them here saves a compilation.
-    zeros = jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+    zeros = jax.tree.map(
+        lambda leaf: np.zeros((n_lanes, *leaf.shape), leaf.dtype), _state_of_one(optimiser, size)
+    )
     losses = np.empty((len(params), 0), np.float32)
     return TrainState(0, params, zeros, np.ones(len(params), bool), losses)
+
+
+@lru_cache
+def _state_of_one(optimiser: Optimiser, size: int):
+    """Shapes of the optimiser's state for one lane; tracing them anew would slow short fits."""
+    return jax.eval_shape(optimiser.build(1).init, jax.ShapeDtypeStruct((size,), np.float32))
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -174,10 +183,13 @@ def _train_epochs(
         x, y, weight, count, number = batch
         key = jax.random.fold_in(lane_key, number)
 
-        def loss(params):
-            return jnp.sum(weight * objective(network.module(params), x, y, key)) / count
+        def loss(module):
+            return jnp.sum(weight * objective(module, x, y, key)) / count
 
-        value, gradient = jax.value_and_grad(loss)(params)
+        # With respect to the layers, and joined once: through the vector, every layer's gradient
+        # would be padded to full length and added.
+        value, gradient = eqx.filter_value_and_grad(loss)(network.module(params))
+        gradient = network.vector(gradient)
         # Optax raises a float to the power of an integer count, which strict promotion forbids.
         with jax.numpy_dtype_promotion("standard"):
             updates, opt_state = transform.update(gradient, opt_state, params)

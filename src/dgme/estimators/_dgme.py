@@ -20,6 +20,10 @@ from dgme.rounds import Mixture, Status
 
 # With fewer held-out rows than this their score is too noisy to choose a round by.
 _MIN_HELD_OUT = 10
+# Rows that are scaled and predicted together, so that memory does not grow with the table.
+_PREDICTED_AT_ONCE = 2**16
+# Nats per row: a round that changes the likelihood by less has nothing left to do.
+_SETTLED = 0.01
 
 
 class DGMERegressor(DensityRegressor):
@@ -364,20 +368,27 @@ class DGMERegressor(DensityRegressor):
         self.n_rounds_ = int(result.best_round[0])
         self.rounds_run_ = rounds[-1].number
         self.history_ = history
-        self.converged_ = result.status is Status.CONVERGED
+        if rounds[0].held_out_score is None:
+            last = history["log_likelihood"][-2:]
+            self.converged_ = len(last) == 2 and bool(abs(last[1] - last[0]) < _SETTLED)
+        else:
+            self.converged_ = result.status is Status.CONVERGED
 
     def _components(self, X) -> tuple[np.ndarray, np.ndarray]:
         """Means and scales of the components in the target's units, one row per component."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
         network, head = self._experts(self.n_features_in_)
-        # Networks compute in single precision, where larger numbers would overflow.
-        x = self.x_scaling_.forward(rows).clip(-1e12, 1e12).astype(np.float32)
-        means, scales = apply_lanes(
-            Prediction(head), network, self.params_, x[None], device=find_device(self.device)
-        )
-        unit = self.y_scaling_
-        return means * unit.scale + unit.center, scales * unit.scale
+        device, unit = find_device(self.device), self.y_scaling_
+        means, scales = (np.empty((self.n_components, len(rows))) for _ in range(2))
+        for start in range(0, len(rows), _PREDICTED_AT_ONCE):
+            block = slice(start, start + _PREDICTED_AT_ONCE)
+            # Networks compute in single precision, where larger numbers would overflow.
+            x = self.x_scaling_.forward(rows[block]).clip(-1e12, 1e12).astype(np.float32)
+            of_block = apply_lanes(Prediction(head), network, self.params_, x[None], device=device)
+            means[:, block] = of_block[0] * unit.scale + unit.center
+            scales[:, block] = of_block[1] * unit.scale
+        return means, scales
 
 
 def _split(n_rows: int, fraction: float | None, seed: int) -> tuple[np.ndarray, np.ndarray]:

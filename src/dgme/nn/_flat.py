@@ -41,7 +41,11 @@ class FlatNetwork:
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     def initialise(self, key: PRNGKeyArray) -> Float[Array, " size"]:
-        parameters = eqx.filter(self.factory(key), eqx.is_inexact_array)
+        return self.vector(self.factory(key))
+
+    def vector(self, module: eqx.Module) -> Float[Array, " size"]:
+        """The parameters of a module, or a gradient with respect to them, as one vector."""
+        parameters = eqx.filter(module, eqx.is_inexact_array)
         return jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(parameters)])
 
     def split(self, vector):

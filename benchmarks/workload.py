@@ -1,0 +1,29 @@
+"""What every trainer here trains: one table, one network, one optimiser."""
+
+import math
+
+import numpy as np
+from jaxtyping import Float32
+
+N_ROWS, N_INPUTS, N_HIDDEN = 1000, 13, 50
+BATCH_SIZE, EPOCHS = 32, 40
+LEARNING_RATE, MIN_SCALE = 0.01, 0.01
+MEMBERS = (5, 100)
+
+STEPS = EPOCHS * math.ceil(N_ROWS / BATCH_SIZE)
+
+
+def table(
+    n_rows: int = N_ROWS,
+) -> tuple[Float32[np.ndarray, "n inputs"], Float32[np.ndarray, " n"]]:
+    """Rows whose target is a smooth function of three features, with noise that grows."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((n_rows, N_INPUTS))
+    noise = 0.2 * np.exp(0.3 * x[:, 3]) * rng.standard_normal(n_rows)
+    y = np.sin(2 * x[:, 0]) + 0.5 * x[:, 1] * x[:, 2] + noise
+    return x.astype(np.float32), (y / y.std()).astype(np.float32)
+
+
+def microseconds_per_step(seconds: float, n_members: int) -> float:
+    """From the seconds that training took, per member and optimiser step."""
+    return 1e6 * seconds / (n_members * STEPS)
