@@ -1,29 +1,47 @@
 """A progress bar that shows only where somebody watches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from dgme.engine import TrainState
 from dgme.rounds import Round
 
 
+class EMProgress(NamedTuple):
+    """Callbacks for `dgme.em.fit` that move a bar over the epochs of all rounds."""
+
+    bar: Progress
+    task: TaskID
+    epochs_per_round: int
+
+    def on_epochs(self, state: TrainState) -> None:
+        done = self.bar.tasks[self.task].fields["rounds"] * self.epochs_per_round
+        self.bar.update(self.task, completed=done + state.epoch)
+
+    def on_round(self, done: Round) -> None:
+        rounds = self.bar.tasks[self.task].fields["rounds"] + 1
+        score = f"{done.score.max():.3f}"
+        self.bar.update(self.task, rounds=rounds, score=score)
+
+
 @contextmanager
-def round_progress(n_rounds: int, *, visible: bool) -> Iterator[Callable[[Round], None]]:
-    """Yields a callback for `dgme.em.fit` that moves a bar by one round."""
+def em_progress(n_rounds: int, epochs_per_round: int, *, visible: bool) -> Iterator[EMProgress]:
+    """A bar on standard error, if it is a terminal and `visible`."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("rounds, log-likelihood {task.fields[score]}"),
+        TextColumn("{task.fields[rounds]} of {task.fields[of]} rounds"),
+        TextColumn("log-likelihood {task.fields[score]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not (visible and console.is_terminal)) as bar:
-        task = bar.add_task("Expectation-maximisation", total=n_rounds, score="-")
-
-        def advance(done: Round) -> None:
-            bar.update(task, advance=1, score=f"{done.score.max():.3f}")
-
-        yield advance
+        total = n_rounds * epochs_per_round
+        task = bar.add_task("Training", total=total, rounds=0, of=n_rounds, score="–")
+        yield EMProgress(bar, task, epochs_per_round)
+        # Training may end before its last round; a bar that stands still would look like a failure.
+        bar.update(task, total=bar.tasks[task].completed)

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float32, Float64, Int
 from scipy.special import logsumexp, softmax
 
 from dgme.engine import (
+    Callback,
     NegativeLogLikelihood,
     Optimiser,
     Prediction,
@@ -90,15 +91,17 @@ def fit(
     rounds_before: int = 0,
     held_out: Data | None = None,
     on_round: Callable[[Round], bool | None] | None = None,
+    on_epochs: Callback | None = None,
     device: jax.Device | None = None,
 ) -> Fit:
     """Maximise the likelihood of the mixture; of every dataset's restarts keep the best.
 
     With `start`, training goes on from that mixture as round `rounds_before` + 1. `on_round` is
-    called after every round, and ends the training by returning True.
+    called after every round, and ends the training by returning True; `on_epochs` is called within
+    rounds, as the engine gets on.
     """
     runs = np.repeat(np.arange(len(data.x), dtype=np.int32), plan.n_init)
-    task = Task(experts, data, runs, plan, seed, held_out, device)
+    task = Task(experts, data, runs, plan, seed, held_out, on_epochs, device)
     start = start or initialise(experts, len(runs), n_components, seed)
     best = BestRounds.none_yet(start, rounds_before)
     history, status = [], Status.COMPLETED
@@ -134,6 +137,7 @@ class Task(NamedTuple):
     plan: Plan
     seed: int
     held_out: Data | None = None
+    on_epochs: Callback | None = None
     device: jax.Device | None = None
 
 
@@ -208,6 +212,7 @@ def maximise(
         optimiser=task.plan.optimiser,
         seed=task.seed + j,
         dataset=np.repeat(task.runs, n_components),
+        callbacks=() if task.on_epochs is None else (task.on_epochs,),
         device=task.device,
     )
     return trained.params.reshape(params.shape), trained.failed.reshape(params.shape[:2])

@@ -171,12 +171,6 @@ def test_column_names_of_data_frames_are_kept_and_checked(frame):
         model.predict(frame({"b": X[:, 0], "a": X[:, 1], "c": X[:, 2]}))
 
 
-def test_progress_is_silent_where_nobody_watches(capfd):
-    X, y = table()
-    DGMERegressor(**FAST, verbose=1).fit(X, y)
-    assert capfd.readouterr() == ("", "")
-
-
 X, Y = table(30)
 BAD_ROWS = {
     "NaN in X": (np.where(X > 2, np.nan, X), Y, "Input X contains NaN"),

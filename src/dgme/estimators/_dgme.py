@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from dgme import em
-from dgme._progress import round_progress
+from dgme._progress import em_progress
 from dgme.distributions import GaussianMixture
 from dgme.engine import Optimiser, Prediction, apply_lanes, find_device
 from dgme.estimators._base import DensityRegressor
@@ -201,7 +201,9 @@ class DGMERegressor(DensityRegressor):
             x, target = x_scaling.forward(X[rows]), y_scaling.forward(y[rows])
             return em.Data.of(x[None], target[None], weight[rows][None])
 
-        with round_progress(self.n_rounds, visible=self.verbose > 0) as on_round:
+        with em_progress(
+            self.n_rounds, self.epochs_per_round, visible=self.verbose > 0
+        ) as progress:
             result = em.fit(
                 self._experts(X.shape[1]),
                 data(train),
@@ -211,7 +213,8 @@ class DGMERegressor(DensityRegressor):
                 start=Mixture(self.params_[None], self.weights_[None]) if going_on else None,
                 rounds_before=self.rounds_run_ if going_on else 0,
                 held_out=data(held_out) if len(held_out) else None,
-                on_round=on_round,
+                on_round=progress.on_round,
+                on_epochs=progress.on_epochs,
                 device=find_device(self.device),
             )
         self.x_scaling_, self.y_scaling_ = x_scaling, y_scaling
