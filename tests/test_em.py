@@ -233,7 +233,7 @@ def test_the_round_that_scored_best_on_held_out_rows_predicts():
     )
     scores = np.array([done.held_out_score[0] for done in result.history])
     assert result.best_round[0] == 1 + scores.argmax()
-    assert result.status is Status.CONVERGED
+    assert result.status == [Status.CONVERGED]
     assert len(scores) == result.best_round[0] + 4
     task = em.Task(EXPERTS, data, np.zeros(1, np.int32), plan(), seed=0)
     assert em.held_out_score(task, result.mixture, held_out)[0] == scores.max()
@@ -241,7 +241,7 @@ def test_the_round_that_scored_best_on_held_out_rows_predicts():
 
 def test_a_callback_can_stop():
     result = em.fit(EXPERTS, two_branches(), 2, plan(), seed=0, on_round=lambda done: True)
-    assert result.status is Status.INTERRUPTED
+    assert result.status == [Status.INTERRUPTED]
     assert len(result.history) == 1
 
 

@@ -35,11 +35,12 @@ def path(model, tmp_path):
     return path
 
 
-def edit(path, *, header=None, arrays=None):
+def edit(path, *, header=None, facts=None, arrays=None):
     """Write the file again with some of its header or arrays replaced."""
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     stored = json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["header"])
+    stored["fitted"] |= facts or {}
     tensors = load_file(path) | (arrays or {})
     tensors = {name: array for name, array in tensors.items() if array is not None}
     save_file(tensors, path, metadata={"header": json.dumps(stored | (header or {}))})
@@ -49,12 +50,13 @@ def test_a_loaded_model_is_the_saved_one(model, path):
     loaded = dgme.load(path)
     assert type(loaded) is DGMERegressor
     assert loaded.get_params() == model.get_params()
+    assert loaded.seed_ == model.seed_
     assert list(loaded.feature_names_in_) == ["a", "b", "ü"]
     law, again = (each.predict_dist(ROWS) for each in (model, loaded))
     np.testing.assert_array_equal(again.means, law.means)
     np.testing.assert_array_equal(again.scales, law.scales)
     np.testing.assert_array_equal(again.weights, law.weights)
-    assert loaded.history_.keys() == model.history_.keys()
+    assert list(loaded.history_) == list(model.history_)
     for name, column in model.history_.items():
         np.testing.assert_array_equal(loaded.history_[name], column)
     assert (loaded.n_rounds_, loaded.converged_) == (model.n_rounds_, model.converged_)
@@ -119,16 +121,27 @@ def test_files_of_a_newer_format_are_refused(path):
         dgme.load(path)
 
 
+NETWORK = {"n_inputs": 3, "n_outputs": 2, "hidden_sizes": [6, 4]}
 EDITS = {
     "an estimator that is none": ({"header": {"estimator": "system"}}, "unknown kind of model"),
     "a module for an estimator": ({"header": {"estimator": "_base"}}, "unknown kind of model"),
     "unknown parameter": ({"header": {"parameters": {"wheels": 4}}}, "wheels"),
     "bad parameter": ({"header": {"parameters": {"n_components": -1}}}, "n_components"),
-    "other width": ({"header": {"parameters": {"hidden_sizes": [7, 4]}}}, "instead of"),
-    "other number of components": ({"header": {"parameters": {"n_components": 3}}}, "instead of"),
+    "an estimator that is a list": ({"header": {"estimator": ["a"]}}, "unknown kind of model"),
+    "another class of the room": ({"header": {"estimator": "Scaling"}}, "unknown kind of model"),
+    "other width": ({"facts": {"network": NETWORK | {"hidden_sizes": [7, 4]}}}, "instead of"),
+    "other features": ({"facts": {"network": NETWORK | {"n_inputs": 4}}}, "reads 4 of 3 features"),
+    "infinite features": ({"facts": {"n_features_in": float("inf")}}, "infinity"),
     "no facts": ({"header": {"fitted": {}}}, "n_features_in"),
-    "missing array": ({"arrays": {"weights": None}}, "array 'weights' is missing"),
-    "wrong shape": ({"arrays": {"weights": np.ones(5)}}, r"'weights' has shape \(5,\) instead"),
+    "missing array": ({"arrays": {"y.center": None}}, "array 'y.center' is missing"),
+    "wrong shape": ({"arrays": {"y.center": np.ones(5)}}, r"'y.center' has shape \(5,\) instead"),
+    "no weights": ({"arrays": {"weights": None}}, "array 'weights' is missing or holds no prob"),
+    "weights of another sum": ({"arrays": {"weights": np.array([4.0, 5.0])}}, "no probabilities"),
+    "negative weights": ({"arrays": {"weights": np.array([2.0, -1.0])}}, "no probabilities"),
+    "weights that are flags": ({"arrays": {"weights": np.array([True, False])}}, "no probab"),
+    "more weights": ({"arrays": {"weights": np.full(4, 0.25)}}, "instead of"),
+    "negative scale": ({"arrays": {"y.scale": np.array(-1.0)}}, "'y.scale' must be positive"),
+    "zero scale": ({"arrays": {"x.scale": np.zeros(3)}}, "'x.scale' must be positive"),
     "wrong shape in a layer": (
         {"arrays": {"network.layers[1].bias": np.ones((2, 9), np.float32)}},
         "layers",
@@ -145,7 +158,7 @@ def test_edited_files_are_refused(path, case):
         dgme.load(path)
 
 
-@pytest.mark.parametrize("step", ["write", "fsync", "replace"])
+@pytest.mark.parametrize("step", ["open", "write", "fsync", "replace"])
 def test_a_full_disk_leaves_the_old_file(model, path, monkeypatch, step):
     before = path.read_bytes()
 
@@ -168,7 +181,25 @@ def test_a_folder_that_is_not_there_is_named(model, tmp_path):
         model.save(tmp_path / "nowhere" / "m.dgme")
 
 
-def test_files_get_the_usual_permissions(path):
+def test_files_get_the_usual_permissions_and_keep_their_own(model, path):
     ordinary = path.with_name("ordinary")
     ordinary.write_bytes(b"")
     assert path.stat().st_mode == ordinary.stat().st_mode
+    path.chmod(0o600)
+    model.save(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_where_a_model_was_trained_is_not_stored(tmp_path):
+    model = small(device="cpu").fit(X, Y)
+    model.save(tmp_path / "m")
+    assert dgme.load(tmp_path / "m").device is None
+
+
+def test_a_model_of_a_class_that_no_file_can_hold_is_refused_at_once(tmp_path):
+    class Mine(DGMERegressor):
+        pass
+
+    model = Mine(**small().get_params()).fit(X, Y)
+    with pytest.raises(TypeError, match="Mine is none of the models that a file can hold"):
+        model.save(tmp_path / "m")

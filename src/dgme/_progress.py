@@ -17,6 +17,8 @@ class EMProgress(NamedTuple):
     bar: Progress
     task: TaskID
     epochs_per_round: int
+    log_unit: float
+    """Logarithm of the unit in which the networks see the target."""
 
     def on_epochs(self, state: TrainState) -> None:
         done = self.bar.tasks[self.task].fields["rounds"] * self.epochs_per_round
@@ -24,24 +26,27 @@ class EMProgress(NamedTuple):
 
     def on_round(self, done: Round) -> None:
         rounds = self.bar.tasks[self.task].fields["rounds"] + 1
-        score = f"{done.score.max():.3f}"
+        kind = "log-likelihood" if done.held_out_score is None else "held-out log-likelihood"
+        score = f"{kind} {done.score.max() - self.log_unit:.3f}"
         self.bar.update(self.task, rounds=rounds, score=score)
 
 
 @contextmanager
-def em_progress(n_rounds: int, epochs_per_round: int, *, visible: bool) -> Iterator[EMProgress]:
+def em_progress(
+    n_rounds: int, epochs_per_round: int, log_unit: float, *, visible: bool
+) -> Iterator[EMProgress]:
     """A bar on standard error, if it is a terminal and `visible`."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.fields[rounds]} of {task.fields[of]} rounds"),
-        TextColumn("log-likelihood {task.fields[score]}"),
+        TextColumn("{task.fields[score]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not (visible and console.is_terminal)) as bar:
         total = n_rounds * epochs_per_round
-        task = bar.add_task("Training", total=total, rounds=0, of=n_rounds, score="–")
-        yield EMProgress(bar, task, epochs_per_round)
+        task = bar.add_task("Training", total=total, rounds=0, of=n_rounds, score="")
+        yield EMProgress(bar, task, epochs_per_round, log_unit)
         # Training may end before its last round; a bar that stands still would look like a failure.
         bar.update(task, total=bar.tasks[task].completed)

@@ -74,9 +74,11 @@ class Fit:
 
     mixture: Mixture
     best_round: Int[np.ndarray, " datasets"]
+    last_round: Int[np.ndarray, " datasets"]
+    """The round at which the chosen run ended; other runs may have gone on longer."""
     chosen_run: Int[np.ndarray, " datasets"]
     history: list[Round]
-    status: Status
+    status: list[Status]
     findings: list[list[Finding]]
 
 
@@ -102,28 +104,31 @@ def fit(
     """
     runs = np.repeat(np.arange(len(data.x), dtype=np.int32), plan.n_init)
     task = Task(experts, data, runs, plan, seed, held_out, on_epochs, device)
-    start = start or initialise(experts, len(runs), n_components, seed)
-    best = BestRounds.none_yet(start, rounds_before)
-    history, status = [], Status.COMPLETED
-    for theta, done in iterate(task, start, rounds_before):
+    theta = start or initialise(experts, len(runs), n_components, seed)
+    # A mixture that was trained before has to be improved on; initial networks do not count.
+    score = np.full(len(runs), -np.inf)
+    if start is not None and held_out is not None:
+        score = held_out_score(task, start, held_out)
+    best = BestRounds.before(theta, rounds_before, score)
+    history, interrupted = [], False
+    for trained, done in iterate(task, theta, rounds_before):
         history.append(done)
-        best = best.after(done, theta, plan.patience)
-        if on_round is not None and on_round(done):
-            status = Status.INTERRUPTED
+        best = best.after(done, trained, plan.patience)
+        interrupted = on_round is not None and bool(on_round(done))
+        if interrupted or best.finished.all():
             break
-        if best.finished.all():
-            status = Status.CONVERGED
-            break
-    first_of_dataset = np.arange(0, len(runs), plan.n_init)
-    chosen = first_of_dataset + best.score.reshape(-1, plan.n_init).argmax(axis=1)
-    findings = find_trouble(task, best.mixture, history)
+    scores = np.where(np.isnan(best.score), -np.inf, best.score).reshape(-1, plan.n_init)
+    chosen = np.arange(0, len(runs), plan.n_init) + scores.argmax(axis=1)
+    mixture, last_round = best.mixture.take(chosen), best.last_round[chosen]
+    ended = Status.INTERRUPTED if interrupted else Status.COMPLETED
     return Fit(
-        best.mixture.take(chosen),
+        mixture,
         best.number[chosen],
+        last_round,
         chosen,
         history,
-        status,
-        [findings[run] for run in chosen],
+        [Status.CONVERGED if finished else ended for finished in best.finished[chosen]],
+        find_trouble(task._replace(runs=runs[chosen]), mixture, _failed(history, chosen)),
     )
 
 
@@ -180,7 +185,9 @@ def responsibilities(
     inverse_temperature: float = 1.0,
 ) -> Float64[np.ndarray, "R K N"]:
     """gamma: the probability that a row belongs to a component, given its target."""
-    return softmax(inverse_temperature * _log_joint(weights, log_density), axis=1)
+    # A row so far away that all densities are zero tells nothing about its component.
+    known = np.where(np.isneginf(log_density).all(axis=1, keepdims=True), 0.0, log_density)
+    return softmax(inverse_temperature * _log_joint(weights, known), axis=1)
 
 
 def mixture_weights(
@@ -210,7 +217,7 @@ def maximise(
         epochs=task.plan.epochs_per_round,
         batch_size=task.plan.batch_size,
         optimiser=task.plan.optimiser,
-        seed=task.seed + j,
+        seed=int(np.random.SeedSequence((task.seed, j)).generate_state(1)[0] >> 1),
         dataset=np.repeat(task.runs, n_components),
         callbacks=() if task.on_epochs is None else (task.on_epochs,),
         device=task.device,
@@ -242,7 +249,8 @@ def log_likelihood(weights, log_density, row_weight) -> Float64[np.ndarray, " R"
 def expected_log_likelihood(gamma, weights, log_density, row_weight) -> Float64[np.ndarray, " R"]:
     """Q(theta, theta') per row."""
     # A responsibility of zero counts nothing, even where a weight of zero makes the log infinite.
-    terms = np.where(gamma > 0, gamma * _log_joint(weights, log_density), 0.0)
+    terms = np.zeros_like(gamma)
+    np.multiply(gamma, _log_joint(weights, log_density), out=terms, where=gamma > 0)
     return np.average(terms.sum(axis=1), axis=1, weights=row_weight)
 
 
@@ -251,7 +259,9 @@ def held_out_score(task: Task, theta: Mixture, held_out: Data) -> Float64[np.nda
     return log_likelihood(theta.weights, log_density, held_out.weight[task.runs])
 
 
-def find_trouble(task: Task, theta: Mixture, history: list[Round]) -> list[list[Finding]]:
+def find_trouble(
+    task: Task, theta: Mixture, failed: Bool[np.ndarray, "R K"]
+) -> list[list[Finding]]:
     """For every run, the components that something is wrong with."""
     n_runs, n_components, size = theta.params.shape
     _, scales = apply_lanes(
@@ -266,7 +276,7 @@ def find_trouble(task: Task, theta: Mixture, history: list[Round]) -> list[list[
     at_floor = scales.reshape(gamma.shape) < 1.05 * task.experts.head.min_scale
     explained = gamma.sum(axis=2)
     troubled = {
-        Trouble.DIVERGED: np.any([done.failed for done in history], axis=0),
+        Trouble.DIVERGED: failed,
         Trouble.STARVED: explained < 1,
         Trouble.COLLAPSED: (gamma * at_floor).sum(axis=2) > 0.5 * np.maximum(explained, 1),
     }
@@ -278,6 +288,11 @@ def find_trouble(task: Task, theta: Mixture, history: list[Round]) -> list[list[
         ]
         for run in range(n_runs)
     ]
+
+
+def _failed(history: list[Round], runs: np.ndarray) -> Bool[np.ndarray, "runs K"]:
+    """The components of some runs that failed in any of the rounds."""
+    return np.any([done.failed[runs] for done in history], axis=0)
 
 
 def _log_joint(weights, log_density) -> Float64[np.ndarray, "R K N"]:

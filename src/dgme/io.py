@@ -5,7 +5,8 @@ Loading a file builds an estimator from plain values and arrays; it never runs c
 
 import json
 import os
-import tempfile
+import secrets
+import shutil
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -24,16 +25,26 @@ class ModelFileError(ValueError):
     """A file cannot be read as a dgme model."""
 
 
+# What a file may hold, by the name that it gives.
+_KINDS = ("DGMERegressor",)
+
+
 def save(estimator, path: str | PathLike) -> None:
     """Write a fitted estimator. The file appears whole or, if anything fails, not at all."""
+    name = type(estimator).__name__
+    if _kind(name) is not type(estimator):
+        raise TypeError(f"{name} is none of the models that a file can hold: {', '.join(_KINDS)}.")
     check_is_fitted(estimator)
     facts, arrays = estimator.dump_state()
+    parameters = estimator.get_params(deep=False)
+    # Where to compute is a fact of this machine and not of the model.
+    parameters.pop("device", None)
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "dgme_version": version("dgme"),
-        "estimator": type(estimator).__name__,
-        "parameters": estimator.get_params(deep=False),
+        "estimator": name,
+        "parameters": parameters,
         "fitted": facts,
     }
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
@@ -43,46 +54,48 @@ def save(estimator, path: str | PathLike) -> None:
 
 def load(path: str | PathLike):
     """Read an estimator that `save` wrote."""
-    header, arrays = _read(Path(path))
-    from dgme import estimators
-
-    known = {name: kind for name, kind in vars(estimators).items() if isinstance(kind, type)}
-    name = header.get("estimator")
-    if name not in known:
-        raise ModelFileError(f"{path} holds an unknown kind of model, {name!r}.")
     try:
+        header, arrays = _read(Path(path))
+        kind = _kind(header.get("estimator"))
+        if kind is None:
+            raise ModelFileError(f"{path} holds an unknown kind of model, {header['estimator']!r}.")
         parameters = {
             key: tuple(value) if isinstance(value, list) else value
             for key, value in header["parameters"].items()
         }
-        estimator = known[name](**parameters)
+        estimator = kind(**parameters)
         estimator.load_state(header["fitted"], arrays)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return estimator
+    except ModelFileError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise ModelFileError(
             f"{path} is damaged or was edited: {error}. Save the model again."
         ) from error
-    return estimator
+
+
+def _kind(name: object) -> type | None:
+    from dgme import estimators
+
+    return getattr(estimators, name) if isinstance(name, str) and name in _KINDS else None
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside the file and rename, so that an old file stays whole until the new one is."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    # A new file gets the usual permissions from the system; one that is replaced keeps its own.
+    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(beside, 0o666 & ~_umask())
+        if path.exists():
+            shutil.copymode(path, beside)
         os.replace(beside, path)
     except BaseException:
         os.unlink(beside)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -100,7 +113,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
                     "Upgrade dgme."
                 )
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, json.JSONDecodeError) as error:
+    except (SafetensorError, json.JSONDecodeError, RecursionError) as error:
         raise ModelFileError(f"{path} is truncated, or no dgme model file ({error}).") from error
 
 

@@ -14,7 +14,8 @@ def density_map(law, x: np.ndarray, y_range: tuple[float, float], ax: Axes | Non
     ax = _axes(ax)
     y = np.linspace(*y_range, 400)
     # Densities are compared within a column: what is dark is likely there.
-    relative = np.exp(law.logpdf(y[:, None]) - law.logpdf(y[:, None]).max(axis=0))
+    density = law.logpdf(y[:, None])
+    relative = np.exp(density - density.max(axis=0))
     ax.pcolormesh(
         x, y, relative, cmap="Greys", vmin=0, vmax=1.6, shading="gouraud", rasterized=True
     )

@@ -53,28 +53,30 @@ class BestRounds:
     mixture: Mixture
     number: Int[np.ndarray, " R"]
     score: Float64[np.ndarray, " R"]
+    last_round: Int[np.ndarray, " R"]
     finished: Bool[np.ndarray, " R"]
 
     @classmethod
-    def none_yet(cls, start: Mixture, number: int) -> "BestRounds":
-        runs = len(start.weights)
-        return cls(
-            start, np.full(runs, number), np.full(runs, -np.inf), finished=np.zeros(runs, bool)
-        )
+    def before(cls, start: Mixture, number: int, score: Float64[np.ndarray, " R"]) -> "BestRounds":
+        """Where runs stand before their first round; `number` rounds may have gone before."""
+        numbers = np.full(len(score), number)
+        return cls(start, numbers, score, numbers, finished=np.zeros(len(score), bool))
 
     def after(self, done: Round, theta: Mixture, patience: int | None) -> "BestRounds":
-        better = ~self.finished
+        running = ~self.finished
+        better = running.copy()
         if done.held_out_score is not None:
-            better &= done.score > self.score
+            # Without a finite score so far there is nothing to improve on.
+            better &= (done.score > self.score) | ~np.isfinite(self.score)
         chosen = [
             np.where(better.reshape(-1, *[1] * (new.ndim - 1)), new, old)
             for new, old in zip(theta, self.mixture, strict=True)
         ]
         number = np.where(better, done.number, self.number)
-        waited = self.finished if patience is None else done.number - number >= patience
-        return BestRounds(
-            Mixture(*chosen), number, np.where(better, done.score, self.score), waited
-        )
+        last_round = np.where(running, done.number, self.last_round)
+        score = np.where(better, done.score, self.score)
+        finished = self.finished if patience is None else last_round - number >= patience
+        return BestRounds(Mixture(*chosen), number, score, last_round, finished)
 
 
 class Status(Enum):

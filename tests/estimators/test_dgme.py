@@ -1,6 +1,7 @@
 import pickle
 import warnings
 
+import jax
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import dgme
 from dgme import DGMERegressor, GaussianMixture
-from dgme.estimators._dgme import _split
+from dgme.estimators import Scaling
 
 FAST = {"n_components": 2, "n_rounds": 2, "epochs_per_round": 5, "random_state": 0}
 
@@ -112,10 +113,119 @@ def test_more_rounds_by_warm_start_equal_one_long_fit():
 
 
 def test_no_rows_are_held_out_when_they_would_be_too_few():
-    assert len(_split(94, 0.1, 0)[1]) == 0
-    train, held_out = _split(100, 0.1, 0)
+    model = DGMERegressor(validation_fraction=0.1)
+    assert len(model._split(94, 0)[1]) == 0
+    train, held_out = model._split(100, 0)
     assert len(held_out) == 10
     np.testing.assert_array_equal(np.sort(np.r_[train, held_out]), np.arange(100))
+
+
+def test_parameters_set_after_the_fit_do_not_touch_it():
+    X, y = table()
+    model = DGMERegressor(**FAST).fit(X, y)
+    before = model.predict_dist(X)
+    model.set_params(hidden_sizes=(10,), activation="tanh", n_components=3, min_scale=5.0)
+    np.testing.assert_array_equal(model.predict_dist(X).means, before.means)
+    np.testing.assert_array_equal(model.predict_dist(X).scales, before.scales)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("n_components", 3), ("hidden_sizes", (7,)), ("min_scale", 0.5)]
+)
+def test_a_warm_start_of_other_networks_is_refused(name, value):
+    X, y = table()
+    model = DGMERegressor(**FAST, warm_start=True).fit(X, y).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"warm_start goes on with networks of {name}="):
+        model.fit(X, y)
+
+
+def test_a_warm_start_holds_out_the_same_rows_and_never_gets_worse():
+    X, y = table(400)
+    model = DGMERegressor(**FAST | {"random_state": None}, warm_start=True).fit(X, y)
+    scores, rounds = [], 2
+    for _ in range(4):
+        seed = model.seed_
+        model.fit(X, y)
+        rounds += 2
+        assert model.seed_ == seed
+        assert list(model.history_["round"]) == list(range(1, rounds + 1))
+        best = model.history_["held_out_score"].argmax()
+        assert model.n_rounds_ == model.history_["round"][best]
+        scores.append(model.history_["held_out_score"][best])
+    assert scores == sorted(scores)
+
+
+def test_the_history_is_that_of_the_restart_that_was_chosen():
+    X, y = table(200)
+    for seed in range(5):
+        model = DGMERegressor(
+            n_components=2, n_rounds=12, epochs_per_round=5, n_init=6, patience=1
+        ).set_params(random_state=seed)
+        history = model.fit(X, y).history_
+        assert model.n_rounds_ == history["round"][history["held_out_score"].argmax()]
+        assert model.converged_ == (history["round"][-1] == model.n_rounds_ + 1)
+
+
+@pytest.mark.parametrize("extreme", [1e20, -3.4e38, 1e300])
+def test_an_extreme_cell_does_not_stop_the_training(extreme):
+    """Wherever it falls: among the rows that are trained on, or among those held out."""
+    X, y = table(150)
+    for row in range(0, 150, 10):
+        spoilt = X.copy()
+        spoilt[row, 2] = extreme
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = DGMERegressor(n_components=2, n_rounds=2, random_state=0).fit(spoilt, y)
+        assert model.n_rounds_ > 0
+        assert model.score(np.delete(X, row, axis=0), np.delete(y, row)) > 0.5
+
+
+@pytest.mark.parametrize("n", [100, 100_000])
+@pytest.mark.parametrize("value", [0.1, 3.3, 1e9 + 0.1])
+def test_a_constant_column_is_not_blown_up(n, value):
+    scaling = Scaling.standard(np.full((n, 1), value), np.ones(n))
+    assert scaling.scale == 1
+    assert scaling.center == value
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_scaling_neither_overflows_nor_underflows(unit):
+    rows = np.random.default_rng(0).normal(size=1000)
+    scaling = Scaling.standard(unit * rows, np.ones(1000))
+    np.testing.assert_allclose(scaling.forward(unit * rows).std(), 1)
+    np.testing.assert_allclose(scaling.forward(unit * rows).mean(), 0, atol=1e-12)
+
+
+def test_values_beyond_double_precision_are_refused_by_name():
+    X, y = table()
+    with pytest.raises(ValueError, match=r"y spans from .* which double precision cannot"):
+        DGMERegressor(**FAST).fit(X, np.where(y > 0, 1.7e308, -1.7e308))
+
+
+def test_holding_out_nearly_all_rows_is_refused():
+    X, y = table(12)
+    with pytest.raises(ValueError, match=r"validation_fraction=0\.97 leaves 0 of 12 rows"):
+        DGMERegressor(**FAST, validation_fraction=0.97).fit(X, y)
+
+
+def test_responsibilities_of_frames_and_of_targets_far_away(fitted):
+    X, y = table()
+    named = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = DGMERegressor(**FAST).fit(named, y)
+    np.testing.assert_array_equal(model.responsibilities(named, y), fitted.responsibilities(X, y))
+    far = fitted.responsibilities(X[:1], [1e170])
+    np.testing.assert_allclose(far, fitted.weights_[None])
+
+
+def test_double_precision_in_the_process_does_no_harm(fitted):
+    """Another part of the process may have made JAX compute in double precision."""
+    X, y = table()
+    with jax.enable_x64(True):
+        model = DGMERegressor(**FAST).fit(X, y)
+        predicted = model.predict(X)
+    assert model.params_.dtype == np.float32
+    # Initial values are drawn from other bits then, so the fits are alike only in quality.
+    assert np.corrcoef(predicted, y)[0, 1] > 0.9
 
 
 def test_rows_of_weight_zero_are_as_if_absent():

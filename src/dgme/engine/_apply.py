@@ -4,7 +4,7 @@ from functools import partial
 import jax
 import numpy as np
 
-from dgme.engine._lanes import Group, call, gather, groups, run_groups
+from dgme.engine._lanes import Group, compile_once, gather, groups, run_groups
 from dgme.nn import FlatNetwork
 
 # Every call of the compiled program sees this many rows, whatever the caller asked for: then the
@@ -34,9 +34,9 @@ def apply_lanes(
         chunks = []
         for start in range(0, max(n_rows, 1), CHUNK_ROWS):
             chunk = [_padded(part[:, start : start + CHUNK_ROWS]) for part in rows]
-            chunks.append(
-                call(_apply, network, function, *own, *jax.device_put(chunk, group.device))
-            )
+            if start == 0:
+                compile_once(_apply, network, function, *own, *chunk)
+            chunks.append(_apply(network, function, *own, *chunk))
         return jax.tree.map(lambda *c: np.concatenate(c, axis=1)[:, :n_rows], *chunks)
 
     results = run_groups(work, groups(n_lanes, device))

@@ -47,11 +47,10 @@ def run_groups(work: Callable[..., T], *per_group: Sequence) -> list[T]:
         return list(pool.map(work, *per_group))
 
 
-def call(program: jax.stages.Wrapped, *args, **kwargs):
-    """Call a jitted program, so that threads that meet it for the first time compile it once."""
+def compile_once(program: jax.stages.Wrapped, *args, **kwargs) -> None:
+    """Let one of the threads that are about to call a jitted program compile it for all."""
     with _compiling:
         program.lower(*args, **kwargs).compile()
-    return program(*args, **kwargs)
 
 
 def gather(per_group: Sequence[np.ndarray], n_lanes: int) -> np.ndarray:

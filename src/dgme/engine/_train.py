@@ -10,7 +10,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, Float32, Int32
 
-from dgme.engine._lanes import Group, call, gather, groups, run_groups
+from dgme.engine._lanes import Group, compile_once, gather, groups, run_groups
 from dgme.engine._optimiser import Optimiser
 from dgme.engine._orders import Orders
 from dgme.nn import FlatNetwork
@@ -71,13 +71,12 @@ def train(
     chunks of epochs each callback gets the `TrainState`; training ends when one returns True.
     """
     n_lanes, n_rows = len(params), rows.x.shape[1]
+    batch_size = min(batch_size, n_rows)
     dataset = np.zeros(n_lanes, np.int32) if dataset is None else dataset
     parts = groups(n_lanes, device)
     chunk = chunk_epochs or max(1, _ORDER_ENTRIES // (len(parts[0].lanes) * n_rows))
     chunk = min(chunk, max(1, epochs))
-    program = partial(
-        call, _train_epochs, network, batch_size, objective, optimiser, epochs=epochs, seed=seed
-    )
+    fixed, span = (network, batch_size, objective, optimiser), {"epochs": epochs, "seed": seed}
     constants = [
         jax.device_put(
             (Rows(*rows), weights[part.lanes], dataset[part.lanes], part.lanes), part.device
@@ -94,8 +93,10 @@ def train(
             own = jax.tree.map(
                 lambda leaf: leaf[part.lanes], (state.params, state.optimiser, state.alive)
             )
-            moved = jax.device_put((own, order), part.device)
-            return jax.tree.map(np.asarray, program(*moved, *constant, first=first, stop=stop))
+            arguments = (*fixed, *jax.device_put((own, order), part.device), *constant)
+            range_of_epochs = {**span, "first": first, "stop": stop}
+            compile_once(_train_epochs, *arguments, **range_of_epochs)
+            return jax.tree.map(np.asarray, _train_epochs(*arguments, **range_of_epochs))
 
         results = run_groups(work, parts, constants)
         (params, opt_state, alive), losses = jax.tree.map(

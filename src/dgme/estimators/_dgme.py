@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -69,9 +70,11 @@ class DGMERegressor(DensityRegressor):
         Inverse temperature of the first expectation step, in (0, 1]. Below one, responsibilities
         begin soft and harden over the first half of the rounds.
     n_init : int
-        Number of restarts, of which the best is kept. They are trained side by side.
+        Number of restarts, of which the best is kept. They are trained side by side, for which each
+        of the `n_components` networks of each takes the memory of one more copy of X.
     warm_start : bool
-        Whether `fit` goes on from the present state.
+        Whether `fit` goes on from the present state, with the seed of the first fit, so that the
+        same rows are held out.
     random_state : int, RandomState or None
         Seed of initialisation, held-out rows and order of minibatches.
     verbose : int
@@ -133,6 +136,8 @@ class DGMERegressor(DensityRegressor):
     rounds_run_: int
     converged_: bool
     n_features_in_: int
+    seed_: int
+    experts_: em.Experts
     x_scaling_: Scaling
     y_scaling_: Scaling
 
@@ -187,25 +192,26 @@ class DGMERegressor(DensityRegressor):
         if not going_on:
             self._forget()
         X, y, weight = self._check_rows(X, y, sample_weight, reset=not going_on)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        train, held_out = _split(len(X), self.validation_fraction, seed)
+        experts = self._experts(X.shape[1])
         if going_on:
-            x_scaling, y_scaling = self.x_scaling_, self.y_scaling_
-        elif self.standardize:
-            x_scaling = Scaling.standard(X[train], weight[train])
-            y_scaling = Scaling.standard(y[train], weight[train])
+            self._check_unchanged(experts)
+            seed, x_scaling, y_scaling = self.seed_, self.x_scaling_, self.y_scaling_
+            train, held_out = self._split(len(X), seed)
         else:
-            x_scaling, y_scaling = Scaling.identity(X.shape[1:]), Scaling.identity()
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            train, held_out = self._split(len(X), seed)
+            x_scaling, y_scaling = self._scalings(X[train], y[train], weight[train])
 
         def data(rows):
             x, target = x_scaling.forward(X[rows]), y_scaling.forward(y[rows])
             return em.Data.of(x[None], target[None], weight[rows][None])
 
+        log_unit = float(np.log(y_scaling.scale))
         with em_progress(
-            self.n_rounds, self.epochs_per_round, visible=self.verbose > 0
+            self.n_rounds, self.epochs_per_round, log_unit, visible=self.verbose > 0
         ) as progress:
             result = em.fit(
-                self._experts(X.shape[1]),
+                experts,
                 data(train),
                 self.n_components,
                 self._plan(n_init=1 if going_on else self.n_init),
@@ -217,36 +223,42 @@ class DGMERegressor(DensityRegressor):
                 on_epochs=progress.on_epochs,
                 device=find_device(self.device),
             )
+        self.experts_, self.seed_ = experts, seed
         self.x_scaling_, self.y_scaling_ = x_scaling, y_scaling
-        self._keep(result)
+        self._keep(result, log_unit)
         for finding in result.findings[0]:
             warnings.warn(str(finding), ConvergenceWarning, stacklevel=2)
         return self
 
     def predict_dist(self, X) -> GaussianMixture:
         """The predictive law of every row: a mixture of `n_components` Gaussians."""
-        means, scales = self._components(X)
+        check_is_fitted(self)
+        rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+        means, scales = self._components(rows)
         return GaussianMixture(self.weights_, means.T, scales.T)
 
     def responsibilities(self, X, y) -> np.ndarray:
         """Probability that a component made the target, shape (n, n_components)."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
-        X, y = rows
-        means, scales = self._components(X)
-        log_density = -0.5 * ((y - means) / scales) ** 2 - np.log(scales)
+        means, scales = self._components(rows[0])
+        with np.errstate(over="ignore"):
+            log_density = -0.5 * ((rows[1] - means) / scales) ** 2 - np.log(scales)
         return em.responsibilities(self.weights_[None], log_density[None])[0].T
 
     def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What `fit` learned, as plain values and arrays."""
         facts = {
+            **_description(self.experts_),
             "n_features_in": self.n_features_in_,
             "feature_names_in": list(getattr(self, "feature_names_in_", ())),
             "n_rounds": self.n_rounds_,
             "rounds_run": self.rounds_run_,
             "converged": self.converged_,
+            "seed": self.seed_,
+            "history": list(self.history_),
         }
-        network = self._experts(self.n_features_in_).network
+        network = self.experts_.network
         arrays = {
             **{f"network.{name}": part for name, part in network.split(self.params_).items()},
             **{f"history.{name}": column for name, column in self.history_.items()},
@@ -264,16 +276,29 @@ class DGMERegressor(DensityRegressor):
         n_features, names = int(facts["n_features_in"]), facts["feature_names_in"]
         if names and len(names) != n_features:
             raise ValueError(f"there are {len(names)} feature names for {n_features} features")
-        network, members = self._experts(n_features).network, (self.n_components,)
+        recipe = facts["network"] | {"hidden_sizes": tuple(facts["network"]["hidden_sizes"])}
+        factory = MLPFactory(**recipe)
+        if factory.n_inputs != n_features:
+            raise ValueError(f"the network reads {factory.n_inputs} of {n_features} features")
+        network = FlatNetwork(factory)
+        weights = arrays.get("weights", np.empty(0))
+        members = (weights.size,)
+        if weights.dtype.kind != "f" or (weights < 0).any() or not np.isclose(weights.sum(), 1):
+            raise ValueError("array 'weights' is missing or holds no probabilities")
 
         def scaling(of: str, columns: tuple[int, ...]) -> Scaling:
-            return Scaling(*(take(arrays, f"{of}.{part}", columns) for part in Scaling._fields))
+            found = Scaling(*(take(arrays, f"{of}.{part}", columns) for part in Scaling._fields))
+            if not found.usable:
+                raise ValueError(f"array '{of}.scale' must be positive")
+            return found
 
         params = [
-            take(arrays, f"network.{name}", members + shape).reshape(self.n_components, -1)
+            take(arrays, f"network.{name}", members + shape).reshape(members[0], -1)
             for name, shape in network.shapes.items()
         ]
         learned = {
+            "experts_": em.Experts(network, GaussianHead(float(facts["min_scale"]))),
+            "seed_": int(facts["seed"]),
             "n_features_in_": n_features,
             "n_rounds_": int(facts["n_rounds"]),
             "rounds_run_": int(facts["rounds_run"]),
@@ -281,11 +306,7 @@ class DGMERegressor(DensityRegressor):
             "weights_": take(arrays, "weights", members),
             "x_scaling_": scaling("x", (n_features,)),
             "y_scaling_": scaling("y", ()),
-            "history_": {
-                name.removeprefix("history."): column
-                for name, column in arrays.items()
-                if name.startswith("history.")
-            },
+            "history_": {name: arrays[f"history.{name}"] for name in facts["history"]},
             "params_": np.concatenate(params, axis=1),
         }
         if names:
@@ -318,7 +339,8 @@ class DGMERegressor(DensityRegressor):
                 f"(and two at least), but there are n_samples = {used.sum()}. "
                 "Use fewer components or more rows."
             )
-        return X[used], y[used].astype(np.float64), weight[used]
+        # Relative weights are all that counts, and sums of these do not overflow.
+        return X[used], y[used].astype(np.float64), weight[used] / weight.max()
 
     def _experts(self, n_features: int) -> em.Experts:
         head = GaussianHead(float(self.min_scale))
@@ -349,55 +371,97 @@ class DGMERegressor(DensityRegressor):
             annealing=float(self.annealing),
         )
 
-    def _keep(self, result: em.Fit) -> None:
+    def _split(self, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows to train on and rows to hold out, which are none where they would be too few."""
+        fraction = self.validation_fraction
+        n_held_out = 0 if fraction is None else round(fraction * n_rows)
+        if n_held_out < _MIN_HELD_OUT:
+            return np.arange(n_rows), np.arange(0)
+        if n_rows - n_held_out < max(2, self.n_components):
+            raise ValueError(
+                f"validation_fraction={fraction} leaves {n_rows - n_held_out} of {n_rows} rows to "
+                f"train on, too few for n_components={self.n_components}. Hold out less."
+            )
+        shuffled = np.random.default_rng(seed).permutation(n_rows)
+        return np.sort(shuffled[n_held_out:]), np.sort(shuffled[:n_held_out])
+
+    def _scalings(self, X, y, weight) -> tuple[Scaling, Scaling]:
+        if not self.standardize:
+            return Scaling.identity(X.shape[1:]), Scaling.identity()
+        scalings = []
+        for name, part in (("X", X), ("y", y)):
+            scaling = Scaling.standard(part, weight)
+            if not scaling.usable:
+                raise ValueError(
+                    f"{name} spans from {part.min()} to {part.max()}, which double precision "
+                    "cannot standardise. Look for values that stand for missing ones, or rescale."
+                )
+            scalings.append(scaling)
+        return scalings[0], scalings[1]
+
+    def _check_unchanged(self, experts: em.Experts) -> None:
+        """A warm start goes on with the present networks, so they must be those asked for."""
+
+        def facts(of: em.Experts, n_components: int) -> dict[str, Any]:
+            description = _description(of)
+            return {"n_components": n_components, **description.pop("network"), **description}
+
+        now = facts(experts, self.n_components)
+        before = facts(self.experts_, len(self.weights_))
+        for name, value in now.items():
+            if value != before[name]:
+                raise ValueError(
+                    f"warm_start goes on with networks of {name}={before[name]!r}, but {name} is "
+                    f"now {value!r}. Set it back, or fit anew with warm_start=False."
+                )
+
+    def _keep(self, result: em.Fit, log_unit: float) -> None:
         run = result.chosen_run[0]
-        # Likelihoods were computed for the standardised target.
-        offset = np.log(self.y_scaling_.scale)
-        rounds = result.history
-        history = {
+        rounds = [done for done in result.history if done.number <= result.last_round[0]]
+        likelihood = np.array([done.log_likelihood[run] for done in rounds]) - log_unit
+        held_out = [done.held_out_score for done in rounds]
+        columns = {
             "round": np.array([done.number for done in rounds]),
-            "log_likelihood": np.array([done.log_likelihood[run] for done in rounds]) - offset,
-            "q": np.array([done.q[run] for done in rounds]) - offset,
+            "log_likelihood": likelihood,
+            "q": np.array([done.q[run] for done in rounds]) - log_unit,
             "effective_components": np.array([done.effective_components[run] for done in rounds]),
-            "held_out_score": np.array([done.score[run] for done in rounds]) - offset,
+            "held_out_score": np.array(
+                [np.nan if scores is None else scores[run] - log_unit for scores in held_out]
+            ),
         } | {
             f"weight_{k}": np.array([done.weights[run, k] for done in rounds])
             for k in range(self.n_components)
         }
-        if rounds[0].held_out_score is None:
-            history["held_out_score"] = np.full(len(rounds), np.nan)
+        earlier = getattr(self, "history_", {name: column[:0] for name, column in columns.items()})
+        self.history_ = {
+            name: np.concatenate([earlier[name], column]) for name, column in columns.items()
+        }
         self.params_ = result.mixture.params[0]
         self.weights_ = result.mixture.weights[0]
-        self.n_rounds_ = int(result.best_round[0])
-        self.rounds_run_ = rounds[-1].number
-        self.history_ = history
-        if rounds[0].held_out_score is None:
-            last = history["log_likelihood"][-2:]
-            self.converged_ = len(last) == 2 and bool(abs(last[1] - last[0]) < _SETTLED)
+        if result.best_round[0] > getattr(self, "rounds_run_", 0):
+            # Otherwise a warm start did not improve on the round that predicted before.
+            self.n_rounds_ = int(result.best_round[0])
+        self.rounds_run_ = int(result.last_round[0])
+        if held_out[0] is None:
+            settled = np.abs(np.diff(likelihood[-2:])) < _SETTLED
+            self.converged_ = bool(settled.any())
         else:
-            self.converged_ = result.status is Status.CONVERGED
+            self.converged_ = result.status[0] is Status.CONVERGED
 
-    def _components(self, X) -> tuple[np.ndarray, np.ndarray]:
+    def _components(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Means and scales of the components in the target's units, one row per component."""
-        check_is_fitted(self)
-        rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
-        network, head = self._experts(self.n_features_in_)
         device, unit = find_device(self.device), self.y_scaling_
-        means, scales = (np.empty((self.n_components, len(rows))) for _ in range(2))
+        network, head = self.experts_
+        means, scales = (np.empty((len(self.weights_), len(rows))) for _ in range(2))
         for start in range(0, len(rows), _PREDICTED_AT_ONCE):
             block = slice(start, start + _PREDICTED_AT_ONCE)
-            # Networks compute in single precision, where larger numbers would overflow.
-            x = self.x_scaling_.forward(rows[block]).clip(-1e12, 1e12).astype(np.float32)
+            x = self.x_scaling_.forward(rows[block]).astype(np.float32)
             of_block = apply_lanes(Prediction(head), network, self.params_, x[None], device=device)
             means[:, block] = of_block[0] * unit.scale + unit.center
             scales[:, block] = of_block[1] * unit.scale
         return means, scales
 
 
-def _split(n_rows: int, fraction: float | None, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to train on and rows to hold out, which are none where they would be too few."""
-    n_held_out = 0 if fraction is None else round(fraction * n_rows)
-    if n_held_out < _MIN_HELD_OUT:
-        return np.arange(n_rows), np.arange(0)
-    shuffled = np.random.default_rng(seed).permutation(n_rows)
-    return np.sort(shuffled[n_held_out:]), np.sort(shuffled[:n_held_out])
+def _description(experts: em.Experts) -> dict[str, Any]:
+    factory: Any = experts.network.factory
+    return {"network": asdict(factory), "min_scale": experts.head.min_scale}

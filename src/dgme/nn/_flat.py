@@ -25,6 +25,9 @@ class FlatNetwork:
     def __hash__(self) -> int:
         return hash(self.factory)
 
+    def __reduce__(self):
+        return FlatNetwork, (self.factory,)
+
     @cached_property
     def _parts(self):
         module = eqx.filter_eval_shape(self.factory, jax.eval_shape(lambda: jax.random.key(0)))
@@ -45,11 +48,14 @@ class FlatNetwork:
 
     def vector(self, module: eqx.Module) -> Float[Array, " size"]:
         """The parameters of a module, or a gradient with respect to them, as one vector."""
-        parameters = eqx.filter(module, eqx.is_inexact_array)
-        return jnp.concatenate([leaf.ravel() for leaf in jax.tree.leaves(parameters)])
+        parameters = jax.tree.leaves(eqx.filter(module, eqx.is_inexact_array))
+        # Single precision even where the process has made double the default.
+        return jnp.concatenate([leaf.ravel().astype(jnp.float32) for leaf in parameters])
 
     def split(self, vector):
         """The named parameters in a vector, or in an array of vectors along its last axis."""
+        if vector.shape[-1] != self.size:
+            raise ValueError(f"There are {vector.shape[-1]} parameters instead of {self.size}.")
         start, parts = 0, {}
         for name, shape in self.shapes.items():
             stop = start + math.prod(shape)
