@@ -19,7 +19,7 @@ mean, std = model.fit(X, y).predict(X, return_std=True)
 assert np.isfinite(mean).all() and (std > 0).all()
 """
 PEERS = "import jax, sklearn"
-IMPORTS = {"import dgme": Bar(1.2), "from dgme import DGMERegressor": None}
+IMPORTS = {"import dgme": Bar(1.2), "from dgme import DGMERegressor": Bar(1.2)}
 N_FITS, N_IMPORTS = 3, 5
 
 

@@ -26,6 +26,21 @@ def test_demo_writes_its_folder_and_says_so(tmp_path):
         assert name in done.stdout.replace("\n", "")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--out", "/dev/null/x"), "cannot be made"),
+        (("--seed", "-1"), "-1"),
+        (("--seed", "x"), "x"),
+    ],
+)
+def test_bad_arguments_end_at_once_in_words(arguments, words):
+    done = dgme("demo", *arguments)
+    assert done.returncode != 0
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_help_names_the_commands(capsys):
     with pytest.raises(SystemExit) as end:
         cli.app("--help")

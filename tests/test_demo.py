@@ -21,6 +21,14 @@ def test_the_weights_are_recovered(runs):
     assert recovered >= 19
 
 
+def test_each_component_follows_one_branch_on_both_sides(runs):
+    swapped = 0
+    for run in runs:
+        left, right = run.model.predict_dist([[-3.5], [3.5]]).means
+        swapped += (left[0] < left[1]) == (right[0] < right[1])
+    assert swapped <= 1
+
+
 def test_the_likelihood_comes_near_the_entropy_of_the_truth(runs):
     for run in runs:
         assert abs(run.nll - demo.TRUE_ENTROPY) < 0.10

@@ -177,8 +177,10 @@ def test_a_full_disk_leaves_the_old_file(model, path, monkeypatch, step):
 
 
 def test_a_folder_that_is_not_there_is_named(model, tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"There is no folder .*nowhere\. Create"):
         model.save(tmp_path / "nowhere" / "m.dgme")
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        model.save(tmp_path)
 
 
 def test_files_get_the_usual_permissions_and_keep_their_own(model, path):

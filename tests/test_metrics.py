@@ -26,3 +26,13 @@ def test_coverage_of_true_laws_is_nominal():
     y = law.rvs(random_state=0)
     assert metrics.coverage(law, y, 0.9) == pytest.approx(0.9, abs=0.0085)
     assert metrics.coverage(law, y, 0.5) == pytest.approx(0.5, abs=0.0142)
+
+
+@pytest.mark.parametrize(
+    "score", [metrics.rmse, metrics.nll, metrics.gaussian_nll, metrics.crps, metrics.coverage]
+)
+def test_a_column_is_not_scored_against_every_law(score):
+    with pytest.raises(ValueError, match=r"y must have shape \(50,\), .* but has shape \(50, 1\)"):
+        score(LAW, Y[:, None])
+    with pytest.raises(ValueError, match=r"but has shape \(49,\)"):
+        score(LAW, Y[1:])

@@ -19,11 +19,20 @@ def ax():
 def test_components_are_drawn_with_their_weights(ax):
     assert plots.components(LAW, X, ax) is ax
     assert [line.get_label() for line in ax.lines] == [
-        "component 1, weight 0.70",
-        "component 2, weight 0.30",
+        "component 0, weight 0.70",
+        "component 1, weight 0.30",
     ]
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), -(X**3))
     assert len(ax.collections) == 2
+
+
+def test_inputs_are_sorted_and_checked(ax):
+    order = np.random.default_rng(0).permutation(len(X))
+    plots.components(LAW[order], X[order, None], ax)
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), X)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), X**3)
+    with pytest.raises(ValueError, match=r"x must have shape \(41,\), .* but has \(40,\)"):
+        plots.density_map(LAW, X[1:], (-40.0, 40.0), ax)
 
 
 def test_the_density_is_shaded_within_each_column(ax):

@@ -17,15 +17,20 @@ _HOMES = {
     "load": "dgme.io",
 }
 
+# Rooms that are reached by their name, without an import of their own.
+_ROOMS = ("datasets", "metrics", "plots")
+
 __all__ = ["DGMERegressor", "GaussianMixture", "ModelFileError", "load"]
 __version__ = _version("dgme")
 
 
 def __getattr__(name: str):
+    if name in _ROOMS:
+        return import_module(f"dgme.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dgme' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOMES]
+    return [*globals(), *_HOMES, *_ROOMS]

@@ -1,15 +1,17 @@
 """The command line."""
 
+import sys
 from pathlib import Path
 
 from cyclopts import App
+from cyclopts.types import NonNegativeInt
 from rich.console import Console
 
 app = App(name="dgme", help="Full predictive densities from deep Gaussian mixture ensembles.")
 
 
 @app.command
-def demo(*, out: Path = Path("dgme-demo"), seed: int = 0) -> None:
+def demo(*, out: Path = Path("dgme-demo"), seed: NonNegativeInt = 0) -> None:
     """Recover a density with two branches and its weights, in a few seconds.
 
     Prints what was learned beside the truth, and writes a picture, the predictions as CSV and the
@@ -26,6 +28,11 @@ def demo(*, out: Path = Path("dgme-demo"), seed: int = 0) -> None:
     from dgme import demo as first_run
 
     console = Console()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        Console(stderr=True).print(f"The folder {out} cannot be made: {error.strerror}.")
+        sys.exit(2)
     result = first_run.run(seed, verbose=1)
     first_run.show(result, console)
     for path in first_run.write(result, out):

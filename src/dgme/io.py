@@ -82,6 +82,10 @@ def _kind(name: object) -> type | None:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write beside the file and rename, so that an old file stays whole until the new one is."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}. Create it first.")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     # A new file gets the usual permissions from the system; one that is replaced keeps its own.
     handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -100,7 +104,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if not path.is_file():
-        raise FileNotFoundError(f"There is no model file at {path}.")
+        raise FileNotFoundError(f"There is no model file at {path.absolute()}.")
     try:
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {}).get("header", "{}"))

@@ -10,8 +10,8 @@ COMPONENT_COLORS = ("#0b6e99", "#c4572e", "#5f8d3b", "#8a5aa8", "#b08c1a")
 
 
 def density_map(law, x: np.ndarray, y_range: tuple[float, float], ax: Axes | None = None) -> Axes:
-    """Shade the predictive density over the plane of one sorted input and the target."""
-    ax = _axes(ax)
+    """Shade the predictive density over the plane of one input and the target."""
+    ax, (law, x) = _axes(ax), _along(law, x)
     y = np.linspace(*y_range, 400)
     # Densities are compared within a column: what is dark is likely there.
     density = law.logpdf(y[:, None])
@@ -24,13 +24,13 @@ def density_map(law, x: np.ndarray, y_range: tuple[float, float], ax: Axes | Non
 
 def components(law, x: np.ndarray, ax: Axes | None = None, n_scales: float = 2.0) -> Axes:
     """Each component's mean, with a band of `n_scales` standard deviations, over one input."""
-    ax = _axes(ax)
+    ax, (law, x) = _axes(ax), _along(law, x)
     for k, color in zip(range(law.n_components), _cycle(law.n_components), strict=True):
         mean, scale, weight = law.means[:, k], law.scales[:, k], law.weights[0, k]
         ax.fill_between(
             x, mean - n_scales * scale, mean + n_scales * scale, color=color, alpha=0.18, lw=0
         )
-        ax.plot(x, mean, color=color, lw=1.8, label=f"component {k + 1}, weight {weight:.2f}")
+        ax.plot(x, mean, color=color, lw=1.8, label=f"component {k}, weight {weight:.2f}")
     return ax
 
 
@@ -44,6 +44,15 @@ def conditional_density(
     ax.plot(y, law.pdf(y), color=COMPONENT_COLORS[0], lw=1.8, label=label)
     ax.set_ylim(bottom=0)
     return ax
+
+
+def _along(law, x):
+    """The laws in the order of their input."""
+    x = np.asarray(x, dtype=np.float64)
+    if x.shape not in ((len(law),), (len(law), 1)):
+        raise ValueError(f"x must have shape ({len(law)},), one input per law, but has {x.shape}.")
+    order = np.argsort(x.ravel(), kind="stable")
+    return law[order], x.ravel()[order]
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -89,16 +89,16 @@ class Trouble(Enum):
     """What can go wrong with a component, and what helps."""
 
     DIVERGED = (
-        "met a loss that is not finite and kept its last good parameters. "
+        "Their loss was not finite, and they kept their last good parameters. "
         "Lower the learning rate or look for extreme values in X and y."
     )
     STARVED = (
-        "explains less than one row. "
+        "They explain less than one row each. "
         "Use fewer components, more restarts (n_init) or more training rows."
     )
     COLLAPSED = (
-        "sits at the smallest allowed scale for most of its rows, as happens on repeated targets. "
-        "Raise min_scale if such a narrow density is not what you mean."
+        "They sit at the smallest allowed scale for most of their rows, as happens on repeated "
+        "targets. Raise min_scale if such a narrow density is not what you mean."
     )
 
 
@@ -107,4 +107,5 @@ class Finding(NamedTuple):
     components: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"Component {', '.join(map(str, self.components))} {self.trouble.value}"
+        numbers = ", ".join(map(str, self.components))
+        return f"{self.trouble.name.capitalize()} components: {numbers}. {self.trouble.value}"

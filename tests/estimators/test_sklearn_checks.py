@@ -11,7 +11,7 @@ EXPECTED_FAILURES = {
 
 
 # The checks fit tables of a few rows, which starve some of the components.
-@pytest.mark.filterwarnings("ignore:Component:sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:.* components:sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [DGMERegressor(random_state=0)],
     expected_failed_checks=lambda estimator: EXPECTED_FAILURES,

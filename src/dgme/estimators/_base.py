@@ -26,9 +26,9 @@ class DensityRegressor(RegressorMixin, BaseEstimator, metaclass=ABCMeta):
         return self.predict_dist(X).var()
 
     def predict_interval(self, X, coverage: float = 0.9) -> Float64[np.ndarray, "n 2"]:
-        """Lower and upper end of the equal-tailed interval that holds `coverage`."""
-        if not 0 < coverage < 1:
-            raise ValueError(f"coverage must lie between 0 and 1, but is {coverage!r}.")
+        """The equal-tailed interval that holds `coverage`: a column of lower ends, one of upper."""
+        if np.ndim(coverage) or not 0 < coverage < 1:
+            raise ValueError(f"coverage must lie strictly between 0 and 1, but is {coverage!r}.")
         return np.stack(self.predict_dist(X).interval(coverage), axis=1)
 
     def predict_quantiles(
@@ -37,7 +37,7 @@ class DensityRegressor(RegressorMixin, BaseEstimator, metaclass=ABCMeta):
         """One column for every level in `alpha`."""
         levels = np.atleast_1d(np.asarray(alpha, float))
         if not ((levels > 0) & (levels < 1)).all():
-            raise ValueError(f"alpha must hold levels between 0 and 1, but is {alpha!r}.")
+            raise ValueError(f"alpha must hold levels strictly between 0 and 1, but is {alpha!r}.")
         return self.predict_dist(X).ppf(levels[:, None]).T
 
     def sample_y(self, X, n_samples: int = 1, random_state=0) -> Float64[np.ndarray, "n n_samples"]:

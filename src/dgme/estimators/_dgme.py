@@ -36,50 +36,52 @@ class DGMERegressor(DensityRegressor):
 
     Parameters
     ----------
-    n_components : int
+    n_components : int, default 5
         Number K of networks in the mixture.
-    n_rounds : int
+    n_rounds : int, default 10
         Largest number J of rounds of expectation and maximisation.
-    epochs_per_round : int
+    epochs_per_round : int, default 40
         Passes E over the rows in each maximisation step.
-    hidden_sizes : tuple of int
+    hidden_sizes : tuple of int, default (50,)
         Widths of the hidden layers of each network.
-    activation : str
+    activation : str, default "relu"
         One of "relu", "silu", "gelu", "elu", "tanh", "softplus", "identity".
-    dropout : float
+    dropout : float, default 0.0
         Probability of dropping a hidden unit while training.
-    learning_rate, weight_decay : float
-        Step size of Adam, and its decoupled weight decay.
-    batch_size : int
+    learning_rate : float, default 0.01
+        Step size of Adam.
+    weight_decay : float, default 0.0
+        Decoupled weight decay of Adam.
+    batch_size : int, default 32
         Rows per optimiser step; all rows where there are fewer.
-    min_scale : float
+    min_scale : float, default 1e-2
         The smallest standard deviation that a component can have, in units of the standardised
         target. It keeps components from collapsing on repeated targets.
-    init : str
+    init : str, default "torch"
         Initialisation: "torch", "uniform", "normal", "xavier_uniform" or "xavier_normal".
-    standardize : bool
+    standardize : bool, default True
         Whether to bring features and target to mean zero and variance one, which is undone exactly
         in the predictions.
-    validation_fraction : float or None
+    validation_fraction : float or None, default 0.1
         Share of the rows that is held out to choose the number of rounds: the round that scores
         best on them is the one that predicts. None, or fewer than ten held-out rows: all rows are
         trained on for exactly `n_rounds` rounds.
-    patience : int
+    patience : int, default 3
         Training stops when the held-out score has not improved for this many rounds.
-    annealing : float
+    annealing : float, default 1.0
         Inverse temperature of the first expectation step, in (0, 1]. Below one, responsibilities
         begin soft and harden over the first half of the rounds.
-    n_init : int
+    n_init : int, default 1
         Number of restarts, of which the best is kept. They are trained side by side, for which each
         of the `n_components` networks of each takes the memory of one more copy of X.
-    warm_start : bool
+    warm_start : bool, default False
         Whether `fit` goes on from the present state, with the seed of the first fit, so that the
         same rows are held out.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default None
         Seed of initialisation, held-out rows and order of minibatches.
-    verbose : int
+    verbose : int, default 0
         Above zero, a progress bar is shown on a terminal.
-    device : str or None
+    device : str or None, default None
         Where to train, "cpu" or "gpu", with an optional index as in "gpu:1". By default on all
         devices of JAX's default kind.
 
@@ -89,8 +91,12 @@ class DGMERegressor(DensityRegressor):
         Learned mixture weights.
     n_rounds_ : int
         The round that predicts.
+    rounds_run_ : int
+        How many rounds were run.
     history_ : dict of arrays
-        A table with one entry per round: likelihood, held-out score, weights.
+        A table with one entry per round: mean log-likelihood of the rows trained on; Q, its lower
+        bound that the round raised; the effective number of components, which is the exponential of
+        the weights' entropy; the held-out score; the weights.
     converged_ : bool
         Whether the held-out score stopped improving before the rounds ran out; without held-out
         rows, whether the last round changed the likelihood by less than 0.01 nats per row.
@@ -330,7 +336,7 @@ class DGMERegressor(DensityRegressor):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if (weight < 0).any():
             raise ValueError(
-                f"sample_weight must not be negative, but its smallest is {weight.min()!r}."
+                f"sample_weight must not be negative, but its smallest is {weight.min()}."
             )
         used = weight > 0
         if used.sum() < max(2, self.n_components):
