@@ -12,18 +12,19 @@ from dgme import DGMERegressor, GaussianMixture
 
 N_LAWS, N_COMPONENTS = 1_000_000, 5
 REPETITIONS = 3
-BAR = Bar(2)
+BARS = {"logpdf": Bar(1), "cdf": Bar(1), "crps": Bar(6)}
+MODEL_BAR = Bar(2)
 
 Cost = tuple[float, float | None]
 
 
 def measure() -> Iterator[Row]:
-    for function in ("logpdf", "cdf", "crps"):
+    for function, bar in BARS.items():
         progress(f"  {function} of a million laws")
         cost = isolated(_of_laws, function)
-        yield from _rows(f"{function}, a million laws", cost, BAR if function == "logpdf" else None)
+        yield from _rows(f"{function}, a million laws", cost, bar)
     progress("  predict_dist and logpdf of a million rows")
-    yield from _rows("predict_dist(X).logpdf(y), a million rows", isolated(_of_a_model), BAR)
+    yield from _rows("predict_dist(X).logpdf(y), a million rows", isolated(_of_a_model), MODEL_BAR)
 
 
 def _rows(what: str, cost: Cost, bar: Bar | None) -> Iterator[Row]:

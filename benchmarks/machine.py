@@ -20,7 +20,7 @@ def describe() -> Machine:
         else os.cpu_count() or 1,
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "load_average": round(os.getloadavg()[0], 2),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
