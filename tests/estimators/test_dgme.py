@@ -37,6 +37,7 @@ def test_every_verb_agrees_with_the_law(fitted):
     law = fitted.predict_dist(X)
     assert isinstance(law, GaussianMixture)
     assert len(law) == len(X)
+    np.testing.assert_array_equal(fitted.pred_dist(X).means, law.means)
     np.testing.assert_array_equal(fitted.predict(X), law.mean())
     mean, std = fitted.predict(X, return_std=True)
     np.testing.assert_array_equal(mean, law.mean())

@@ -16,6 +16,10 @@ class DensityRegressor(RegressorMixin, BaseEstimator, metaclass=ABCMeta):
     def predict_dist(self, X) -> GaussianMixture:
         """The predictive law of every row."""
 
+    def pred_dist(self, X) -> GaussianMixture:
+        """The same as `predict_dist`, under the name that NGBoost and others use."""
+        return self.predict_dist(X)
+
     def predict(self, X, return_std: bool = False):
         """The mean of each row's law and, if asked for, its standard deviation."""
         law = self.predict_dist(X)
