@@ -66,7 +66,9 @@ def test_a_loaded_model_can_be_trained_on(tmp_path):
     model = small(warm_start=True, validation_fraction=None).fit(X, Y)
     model.save(tmp_path / "m")
     loaded = dgme.load(tmp_path / "m")
-    np.testing.assert_array_equal(loaded.fit(X, Y).params_, model.fit(X, Y).params_)
+    np.testing.assert_array_equal(
+        loaded.fit(X, Y).ensemble_.params, model.fit(X, Y).ensemble_.params
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,9 +132,9 @@ EDITS = {
     "an estimator that is a list": ({"header": {"estimator": ["a"]}}, "unknown kind of model"),
     "another class of the room": ({"header": {"estimator": "Scaling"}}, "unknown kind of model"),
     "other width": ({"facts": {"network": NETWORK | {"hidden_sizes": [7, 4]}}}, "instead of"),
-    "other features": ({"facts": {"network": NETWORK | {"n_inputs": 4}}}, "reads 4 of 3 features"),
-    "infinite features": ({"facts": {"n_features_in": float("inf")}}, "infinity"),
-    "no facts": ({"header": {"fitted": {}}}, "n_features_in"),
+    "other features": ({"facts": {"network": NETWORK | {"n_inputs": 4}}}, "instead of"),
+    "an infinite count": ({"facts": {"n_rounds": float("inf")}}, "infinity"),
+    "no facts": ({"header": {"fitted": {}}}, "network"),
     "missing array": ({"arrays": {"y.center": None}}, "array 'y.center' is missing"),
     "wrong shape": ({"arrays": {"y.center": np.ones(5)}}, r"'y.center' has shape \(5,\) instead"),
     "no weights": ({"arrays": {"weights": None}}, "array 'weights' is missing or holds no prob"),

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 import dgme
 from dgme import DGMERegressor, GaussianMixture
 from dgme.estimators import Scaling
+from dgme.estimators._rows import split
 
 FAST = {"n_components": 2, "n_rounds": 2, "epochs_per_round": 5, "random_state": 0}
 
@@ -98,8 +99,8 @@ def test_convergence_is_told():
 def test_without_standardisation_the_networks_see_the_raw_numbers():
     X, y = table()
     model = DGMERegressor(**FAST, standardize=False).fit(X, y)
-    assert (model.x_scaling_.scale == 1).all()
-    assert model.y_scaling_.center == 0
+    assert (model.ensemble_.x_scaling.scale == 1).all()
+    assert model.ensemble_.y_scaling.center == 0
 
 
 def test_more_rounds_by_warm_start_equal_one_long_fit():
@@ -108,15 +109,14 @@ def test_more_rounds_by_warm_start_equal_one_long_fit():
     whole = DGMERegressor(**settings | {"n_rounds": 4}).fit(X, y)
     model = DGMERegressor(**settings, warm_start=True).fit(X, y)
     model.fit(X, y)
-    np.testing.assert_array_equal(model.params_, whole.params_)
+    np.testing.assert_array_equal(model.ensemble_.params, whole.ensemble_.params)
     np.testing.assert_array_equal(model.weights_, whole.weights_)
     assert model.n_rounds_ == 4
 
 
 def test_no_rows_are_held_out_when_they_would_be_too_few():
-    model = DGMERegressor(validation_fraction=0.1)
-    assert len(model._split(94, 0)[1]) == 0
-    train, held_out = model._split(100, 0)
+    assert len(split(94, 0.1, 0, needed=5)[1]) == 0
+    train, held_out = split(100, 0.1, 0, needed=5)
     assert len(held_out) == 10
     np.testing.assert_array_equal(np.sort(np.r_[train, held_out]), np.arange(100))
 
@@ -224,7 +224,7 @@ def test_double_precision_in_the_process_does_no_harm(fitted):
     with jax.enable_x64(True):
         model = DGMERegressor(**FAST).fit(X, y)
         predicted = model.predict(X)
-    assert model.params_.dtype == np.float32
+    assert model.ensemble_.params.dtype == np.float32
     # Initial values are drawn from other bits then, so the fits are alike only in quality.
     assert np.corrcoef(predicted, y)[0, 1] > 0.9
 
@@ -253,9 +253,9 @@ def test_weights_pull_the_fit():
 def test_the_same_seed_gives_the_same_model():
     X, y = table()
     a, b = (DGMERegressor(**FAST).fit(X, y) for _ in range(2))
-    np.testing.assert_array_equal(a.params_, b.params_)
+    np.testing.assert_array_equal(a.ensemble_.params, b.ensemble_.params)
     other = DGMERegressor(**FAST | {"random_state": 1}).fit(X, y)
-    assert (other.params_ != a.params_).any()
+    assert (other.ensemble_.params != a.ensemble_.params).any()
 
 
 def test_it_can_be_cloned_pickled_and_put_in_pipelines(fitted):

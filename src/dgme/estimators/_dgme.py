@@ -1,5 +1,4 @@
 import warnings
-from dataclasses import asdict
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -7,22 +6,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dgme import em
 from dgme._progress import em_progress
 from dgme.distributions import GaussianMixture
-from dgme.engine import Optimiser, Prediction, apply_lanes, find_device
+from dgme.engine import Optimiser, find_device
 from dgme.estimators._base import DensityRegressor
+from dgme.estimators._ensemble import Ensemble, describe
+from dgme.estimators._rows import TrainingRows, check_rows, split, standard_scalings
 from dgme.estimators._scaling import Scaling
-from dgme.estimators._stored import take
 from dgme.nn import ACTIVATIONS, INITIALISERS, FlatNetwork, GaussianHead, MLPFactory
 from dgme.rounds import Mixture, Status
 
-# With fewer held-out rows than this their score is too noisy to choose a round by.
-_MIN_HELD_OUT = 10
-# Rows that are scaled and predicted together, so that memory does not grow with the table.
-_PREDICTED_AT_ONCE = 2**16
 # Nats per row: a round that changes the likelihood by less has nothing left to do.
 _SETTLED = 0.01
 
@@ -135,17 +131,13 @@ class DGMERegressor(DensityRegressor):
         "device": [str, None],
     }
 
-    weights_: np.ndarray
-    params_: np.ndarray
+    ensemble_: Ensemble
     history_: dict[str, np.ndarray]
     n_rounds_: int
     rounds_run_: int
     converged_: bool
-    n_features_in_: int
     seed_: int
-    experts_: em.Experts
-    x_scaling_: Scaling
-    y_scaling_: Scaling
+    n_features_in_: int
 
     def __init__(
         self,
@@ -194,23 +186,25 @@ class DGMERegressor(DensityRegressor):
     def fit(self, X, y, sample_weight=None):
         """Train the ensemble. Rows of weight zero are as if they were not there."""
         self._validate_params()
-        going_on = self.warm_start and self.__sklearn_is_fitted__()
-        if not going_on:
+        before = self.ensemble_ if self.warm_start and self.__sklearn_is_fitted__() else None
+        if before is None:
             self._forget()
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=not going_on)
-        experts = self._experts(X.shape[1])
-        if going_on:
-            self._check_unchanged(experts)
-            seed, x_scaling, y_scaling = self.seed_, self.x_scaling_, self.y_scaling_
-            train, held_out = self._split(len(X), seed)
+        rows = check_rows(self, X, y, sample_weight, reset=before is None, needed=self.n_components)
+        experts = self._experts(rows.X.shape[1])
+        if before is not None:
+            self._check_unchanged(experts, before)
+            seed = self.seed_
         else:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            train, held_out = self._split(len(X), seed)
-            x_scaling, y_scaling = self._scalings(X[train], y[train], weight[train])
+        train, held_out = map(
+            rows.take,
+            split(len(rows.y), self.validation_fraction, seed, needed=self.n_components),
+        )
+        x_scaling, y_scaling = self._scalings(train, before)
 
-        def data(rows):
-            x, target = x_scaling.forward(X[rows]), y_scaling.forward(y[rows])
-            return em.Data.of(x[None], target[None], weight[rows][None])
+        def data(part: TrainingRows) -> em.Data:
+            x, y = x_scaling.forward(part.X), y_scaling.forward(part.y)
+            return em.Data.of(x[None], y[None], part.weight[None])
 
         log_unit = float(np.log(y_scaling.scale))
         with em_progress(
@@ -220,43 +214,47 @@ class DGMERegressor(DensityRegressor):
                 experts,
                 data(train),
                 self.n_components,
-                self._plan(n_init=1 if going_on else self.n_init),
+                self._plan(n_init=self.n_init if before is None else 1),
                 seed=seed,
-                start=Mixture(self.params_[None], self.weights_[None]) if going_on else None,
-                rounds_before=self.rounds_run_ if going_on else 0,
-                held_out=data(held_out) if len(held_out) else None,
+                start=before and Mixture(before.params[None], before.weights[None]),
+                rounds_before=self.rounds_run_ if before else 0,
+                held_out=data(held_out) if len(held_out.y) else None,
                 on_round=progress.on_round,
                 on_epochs=progress.on_epochs,
                 device=find_device(self.device),
             )
-        self.experts_, self.seed_ = experts, seed
-        self.x_scaling_, self.y_scaling_ = x_scaling, y_scaling
+        params, weights = (part[0] for part in result.mixture)
+        self.ensemble_ = Ensemble(experts, params, weights, x_scaling, y_scaling)
+        self.seed_ = seed
         self._keep(result, log_unit)
         for finding in result.findings[0]:
             warnings.warn(str(finding), ConvergenceWarning, stacklevel=2)
         return self
 
+    @property
+    def weights_(self) -> np.ndarray:
+        return self.ensemble_.weights
+
     def predict_dist(self, X) -> GaussianMixture:
         """The predictive law of every row: a mixture of `n_components` Gaussians."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
-        means, scales = self._components(rows)
+        means, scales = self.ensemble_.components(rows, find_device(self.device))
         return GaussianMixture(self.weights_, means.T, scales.T)
 
     def responsibilities(self, X, y) -> np.ndarray:
         """Probability that a component made the target, shape (n, n_components)."""
         check_is_fitted(self)
         rows: Any = validate_data(self, X, y, reset=False, dtype=np.float64, y_numeric=True)
-        means, scales = self._components(rows[0])
+        means, scales = self.ensemble_.components(rows[0], find_device(self.device))
         with np.errstate(over="ignore"):
             log_density = -0.5 * ((rows[1] - means) / scales) ** 2 - np.log(scales)
         return em.responsibilities(self.weights_[None], log_density[None])[0].T
 
     def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What `fit` learned, as plain values and arrays."""
-        facts = {
-            **_description(self.experts_),
-            "n_features_in": self.n_features_in_,
+        facts, arrays = self.ensemble_.dump()
+        facts |= {
             "feature_names_in": list(getattr(self, "feature_names_in_", ())),
             "n_rounds": self.n_rounds_,
             "rounds_run": self.rounds_run_,
@@ -264,107 +262,56 @@ class DGMERegressor(DensityRegressor):
             "seed": self.seed_,
             "history": list(self.history_),
         }
-        network = self.experts_.network
-        arrays = {
-            **{f"network.{name}": part for name, part in network.split(self.params_).items()},
-            **{f"history.{name}": column for name, column in self.history_.items()},
-            "weights": self.weights_,
-            "x.center": self.x_scaling_.center,
-            "x.scale": self.x_scaling_.scale,
-            "y.center": self.y_scaling_.center,
-            "y.scale": self.y_scaling_.scale,
-        }
-        return facts, arrays
+        return facts, arrays | {f"history.{name}": col for name, col in self.history_.items()}
 
     def load_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Become fitted again, if all that `dump_state` gave is there and fits together."""
         self._validate_params()
-        n_features, names = int(facts["n_features_in"]), facts["feature_names_in"]
+        ensemble, names = Ensemble.load(facts, arrays), facts["feature_names_in"]
+        n_features = len(ensemble.x_scaling.center)
         if names and len(names) != n_features:
             raise ValueError(f"there are {len(names)} feature names for {n_features} features")
-        recipe = facts["network"] | {"hidden_sizes": tuple(facts["network"]["hidden_sizes"])}
-        factory = MLPFactory(**recipe)
-        if factory.n_inputs != n_features:
-            raise ValueError(f"the network reads {factory.n_inputs} of {n_features} features")
-        network = FlatNetwork(factory)
-        weights = arrays.get("weights", np.empty(0))
-        members = (weights.size,)
-        if weights.dtype.kind != "f" or (weights < 0).any() or not np.isclose(weights.sum(), 1):
-            raise ValueError("array 'weights' is missing or holds no probabilities")
-
-        def scaling(of: str, columns: tuple[int, ...]) -> Scaling:
-            found = Scaling(*(take(arrays, f"{of}.{part}", columns) for part in Scaling._fields))
-            if not found.usable:
-                raise ValueError(f"array '{of}.scale' must be positive")
-            return found
-
-        params = [
-            take(arrays, f"network.{name}", members + shape).reshape(members[0], -1)
-            for name, shape in network.shapes.items()
-        ]
         learned = {
-            "experts_": em.Experts(network, GaussianHead(float(facts["min_scale"]))),
+            "ensemble_": ensemble,
             "seed_": int(facts["seed"]),
             "n_features_in_": n_features,
             "n_rounds_": int(facts["n_rounds"]),
             "rounds_run_": int(facts["rounds_run"]),
             "converged_": bool(facts["converged"]),
-            "weights_": take(arrays, "weights", members),
-            "x_scaling_": scaling("x", (n_features,)),
-            "y_scaling_": scaling("y", ()),
             "history_": {name: arrays[f"history.{name}"] for name in facts["history"]},
-            "params_": np.concatenate(params, axis=1),
         }
         if names:
             learned["feature_names_in_"] = np.array(names, dtype=object)
         vars(self).update(learned)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "params_")
+        return hasattr(self, "ensemble_")
 
     def _forget(self) -> None:
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _check_rows(self, X, y, sample_weight, *, reset: bool) -> tuple[np.ndarray, ...]:
-        rows: Any = validate_data(
-            self, X, y, reset=reset, dtype=np.float64, y_numeric=True, ensure_min_samples=2
-        )
-        X, y = rows
-        if y.dtype.kind not in "fiub":
-            raise ValueError(f"y must hold numbers, but has dtype {y.dtype}. Convert it first.")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if (weight < 0).any():
-            raise ValueError(
-                f"sample_weight must not be negative, but its smallest is {weight.min()}."
-            )
-        used = weight > 0
-        if used.sum() < max(2, self.n_components):
-            raise ValueError(
-                f"n_components={self.n_components} needs as many rows of positive sample_weight "
-                f"(and two at least), but there are n_samples = {used.sum()}. "
-                "Use fewer components or more rows."
-            )
-        # Relative weights are all that counts, and sums of these do not overflow.
-        return X[used], y[used].astype(np.float64), weight[used] / weight.max()
-
     def _experts(self, n_features: int) -> em.Experts:
+        widths = tuple(self.hidden_sizes)
+        if not all(isinstance(width, Integral) and int(width) > 0 for width in widths):
+            raise ValueError(f"hidden_sizes must hold positive integers, but is {widths!r}.")
         head = GaussianHead(float(self.min_scale))
         factory = MLPFactory(
             n_features,
             head.n_outputs,
-            self._widths(),
+            tuple(map(int, widths)),
             self.activation,
             float(self.dropout),
             self.init,
         )
         return em.Experts(FlatNetwork(factory), head)
 
-    def _widths(self) -> tuple[int, ...]:
-        widths = tuple(self.hidden_sizes)
-        if not all(isinstance(width, Integral) and int(width) > 0 for width in widths):
-            raise ValueError(f"hidden_sizes must hold positive integers, but is {widths!r}.")
-        return tuple(map(int, widths))
+    def _scalings(self, train: TrainingRows, before: Ensemble | None) -> tuple[Scaling, Scaling]:
+        if before is not None:
+            return before.x_scaling, before.y_scaling
+        if self.standardize:
+            return standard_scalings(train)
+        return Scaling.identity(train.X.shape[1:]), Scaling.identity()
 
     def _plan(self, n_init: int) -> em.Plan:
         return em.Plan(
@@ -377,47 +324,18 @@ class DGMERegressor(DensityRegressor):
             annealing=float(self.annealing),
         )
 
-    def _split(self, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Rows to train on and rows to hold out, which are none where they would be too few."""
-        fraction = self.validation_fraction
-        n_held_out = 0 if fraction is None else round(fraction * n_rows)
-        if n_held_out < _MIN_HELD_OUT:
-            return np.arange(n_rows), np.arange(0)
-        if n_rows - n_held_out < max(2, self.n_components):
-            raise ValueError(
-                f"validation_fraction={fraction} leaves {n_rows - n_held_out} of {n_rows} rows to "
-                f"train on, too few for n_components={self.n_components}. Hold out less."
-            )
-        shuffled = np.random.default_rng(seed).permutation(n_rows)
-        return np.sort(shuffled[n_held_out:]), np.sort(shuffled[:n_held_out])
-
-    def _scalings(self, X, y, weight) -> tuple[Scaling, Scaling]:
-        if not self.standardize:
-            return Scaling.identity(X.shape[1:]), Scaling.identity()
-        scalings = []
-        for name, part in (("X", X), ("y", y)):
-            scaling = Scaling.standard(part, weight)
-            if not scaling.usable:
-                raise ValueError(
-                    f"{name} spans from {part.min()} to {part.max()}, which double precision "
-                    "cannot standardise. Look for values that stand for missing ones, or rescale."
-                )
-            scalings.append(scaling)
-        return scalings[0], scalings[1]
-
-    def _check_unchanged(self, experts: em.Experts) -> None:
+    def _check_unchanged(self, experts: em.Experts, before: Ensemble) -> None:
         """A warm start goes on with the present networks, so they must be those asked for."""
 
         def facts(of: em.Experts, n_components: int) -> dict[str, Any]:
-            description = _description(of)
+            description = describe(of)
             return {"n_components": n_components, **description.pop("network"), **description}
 
-        now = facts(experts, self.n_components)
-        before = facts(self.experts_, len(self.weights_))
-        for name, value in now.items():
-            if value != before[name]:
+        present = facts(before.experts, len(before.weights))
+        for name, value in facts(experts, self.n_components).items():
+            if value != present[name]:
                 raise ValueError(
-                    f"warm_start goes on with networks of {name}={before[name]!r}, but {name} is "
+                    f"warm_start goes on with networks of {name}={present[name]!r}, but {name} is "
                     f"now {value!r}. Set it back, or fit anew with warm_start=False."
                 )
 
@@ -442,8 +360,6 @@ class DGMERegressor(DensityRegressor):
         self.history_ = {
             name: np.concatenate([earlier[name], column]) for name, column in columns.items()
         }
-        self.params_ = result.mixture.params[0]
-        self.weights_ = result.mixture.weights[0]
         if result.best_round[0] > getattr(self, "rounds_run_", 0):
             # Otherwise a warm start did not improve on the round that predicted before.
             self.n_rounds_ = int(result.best_round[0])
@@ -453,21 +369,3 @@ class DGMERegressor(DensityRegressor):
             self.converged_ = bool(settled.any())
         else:
             self.converged_ = result.status[0] is Status.CONVERGED
-
-    def _components(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Means and scales of the components in the target's units, one row per component."""
-        device, unit = find_device(self.device), self.y_scaling_
-        network, head = self.experts_
-        means, scales = (np.empty((len(self.weights_), len(rows))) for _ in range(2))
-        for start in range(0, len(rows), _PREDICTED_AT_ONCE):
-            block = slice(start, start + _PREDICTED_AT_ONCE)
-            x = self.x_scaling_.forward(rows[block]).astype(np.float32)
-            of_block = apply_lanes(Prediction(head), network, self.params_, x[None], device=device)
-            means[:, block] = of_block[0] * unit.scale + unit.center
-            scales[:, block] = of_block[1] * unit.scale
-        return means, scales
-
-
-def _description(experts: em.Experts) -> dict[str, Any]:
-    factory: Any = experts.network.factory
-    return {"network": asdict(factory), "min_scale": experts.head.min_scale}
