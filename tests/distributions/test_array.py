@@ -210,7 +210,7 @@ def test_weights_are_normalised_to_rounding():
         (([0.5, 0.5], [[0, 1]], [[1, 0]]), r"scales .* positive.*scales\[0, 1\] is 0.*softplus"),
         (([0.5, 0.5], [[0, 1]], [1, 1]), r"scales .* shape of means, \(1, 2\).* \(2,\)"),
         (([1.0], [[0, 1]], [[1, 1]]), r"weights .* shape.*\(1,\).*one weight per component"),
-        (([[0.5, 0.5]], [0, 1], [1, 1]), r"weights .* shape of means, \(2,\).*\(1, 2\)"),
+        (([[0.5, 0.5]], [0, 1], [1, 1]), r"weights .* means of shape \(2,\), .*\(1, 2\); give one"),
         (([], [[]], [[]]), r"means .* at least one component.*\(1, 0\)"),
         ((1.0, 0.0, 1.0), r"means .* shape \(\).*means\[:, None\]"),
         (([0.5, 0.5], [[0, 1]], [[1, 1]], [0]), r"groups must be 2 integers.*\(1,\)"),

@@ -96,3 +96,27 @@ def test_plain_formula(batch):
         (batch.weights * ndtr((y - batch.means) / batch.scales)).sum(axis=-1),
         rtol=1e-14,
     )
+
+
+@laws
+@given(st.from_type(GaussianMixture), places)
+def test_responsibilities_share_the_density_out(law, y):
+    """Bayes' rule: a component's part of the density, of which there is enough to divide by."""
+    density = law.pdf(y)
+    if (density > 1e-200).all():
+        for k in range(law.n_components):
+            alone = GaussianMixture([1.0], law.means[:, [k]], law.scales[:, [k]]).pdf(y)
+            part = law.weights[:, k] * alone / density
+            # exponentials amplify the rounding of logarithms by their size, here at most 460
+            assert_allclose(law.responsibilities(y)[:, k], part, rtol=1e-12, atol=1e-100)
+
+
+def test_responsibilities_far_from_all_components():
+    law = GaussianMixture([0.25, 0.75], [[0.0, 1.0]] * 2, [[1.0, 2.0]] * 2)
+    far = law.responsibilities([1e5, -1e5])
+    assert_array_equal(far, [[0.0, 1.0], [0.0, 1.0]])
+    # beyond what doubles can square
+    assert_array_equal(law.responsibilities([1e200, -np.inf]), far)
+    assert np.isnan(law.responsibilities(np.nan)).all()
+    assert law.responsibilities(np.zeros((5, 1))).shape == (5, 2, 2)
+    assert law[0].responsibilities(0.0).shape == (2,)

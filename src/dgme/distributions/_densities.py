@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from dgme.distributions._arrays import Row, Table, log_sum_exp
+from dgme.distributions._arrays import Row, Table, log_sum_exp, posterior
 
 _LOG_SQRT_TWO_PI = 0.5 * np.log(2 * np.pi)
 
@@ -16,8 +16,17 @@ def log_terms(y: Row, weights: Table, means: Table, scales: Table) -> Table:
     return terms
 
 
+def squarable(y: Row) -> Row:
+    """Outcomes moved to where doubles can still tell which component is nearest by its scale."""
+    return y.clip(-1e150, 1e150)
+
+
 def log_pdf(y: Row, weights: Table, means: Table, scales: Table) -> Row:
     return log_sum_exp(log_terms(y, weights, means, scales))
+
+
+def responsibilities(y: Row, weights: Table, means: Table, scales: Table) -> Table:
+    return posterior(weights, log_terms(squarable(y), weights, means, scales))
 
 
 def pdf(y: Row, weights: Table, means: Table, scales: Table) -> Row:

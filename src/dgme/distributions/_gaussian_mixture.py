@@ -3,27 +3,17 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from dgme.distributions import _densities, _entropy, _modality, _moments, _quantiles, _regions
-from dgme.distributions._arrays import (
-    Array,
-    Components,
-    Edges,
-    Labels,
-    Numbers,
-    Row,
-    Values,
-    blocks,
-    take,
-)
+from dgme.distributions._arrays import Array, Edges, Generator, Numbers, Values, blocks, take
 from dgme.distributions._crps import crps
-from dgme.distributions._validation import validated, validated_groups
+from dgme.distributions._laws import Laws
+from dgme.distributions._validation import gaussians
 
 
-class GaussianMixture:
+class GaussianMixture(Laws):
     r"""An immutable array of n laws, each a mixture of K Gaussians.
 
     Parameters
@@ -72,13 +62,9 @@ class GaussianMixture:
            [ 2.84,  1.94]])
     """
 
-    # Components run along the first axis: (K, n), or (K, 1) for one law and for shared weights.
-    # Vector-valued targets would be means and scales (K, n, d) beside the same weights.
-    __slots__ = ("_components", "_groups", "_shape")
+    __slots__ = ()
 
-    _components: Components
-    _groups: Labels
-    _shape: tuple[int, ...]
+    _axes = "K"
 
     def __init__(
         self,
@@ -87,29 +73,7 @@ class GaussianMixture:
         scales: Numbers,
         groups: Numbers | None = None,
     ) -> None:
-        components, shape = validated(weights, means, scales)
-        self._set(components, validated_groups(groups, len(components[1])), shape)
-
-    def _set(self, components: Components, groups: Labels, shape: tuple[int, ...]) -> None:
-        for array in (*components, groups):
-            array.setflags(write=False)
-        self._components, self._groups, self._shape = components, groups, shape
-
-    @classmethod
-    def _trusted(
-        cls, components: Components, groups: Labels, shape: tuple[int, ...]
-    ) -> "GaussianMixture":
-        law = cls.__new__(cls)
-        law._set(components, groups, shape)
-        return law
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self._trusted, (self._components, self._groups, self._shape)
-
-    @property
-    def weights(self) -> Array:
-        """Probabilities of the components, (n, K) or (K,); read-only."""
-        return self._public(self._components[0])
+        self._set(*gaussians(weights, means, scales, groups, self._axes))
 
     @property
     def means(self) -> Array:
@@ -120,45 +84,6 @@ class GaussianMixture:
     def scales(self) -> Array:
         """Standard deviations of the components, (n, K) or (K,); read-only."""
         return self._public(self._components[2])
-
-    @property
-    def groups(self) -> Labels:
-        """The posterior sample of each component, (K,); read-only."""
-        return self._groups
-
-    @property
-    def n_components(self) -> int:
-        """K, the number of components of each law."""
-        return len(self._groups)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(n,), or () for a single law."""
-        return self._shape
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("a single law has no length; build it from arrays of shape (1, K)")
-        return self._shape[0]
-
-    def __getitem__(self, index: Any) -> "GaussianMixture":
-        """A number gives a single law; a slice, a mask or indices give an array of laws."""
-        if not self._shape:
-            raise TypeError("a single law cannot be indexed")
-        weights, means, scales = self._components
-        if isinstance(index, tuple) or (chosen := means[:, index]).ndim > 2:
-            raise IndexError("laws have one axis: index them with a number, a slice or a 1-d array")
-        if weights.shape[1] == len(self):
-            weights = weights[:, index]
-        weights, means, scales = (
-            a.reshape(len(a), -1) for a in (weights, chosen, scales[:, index])
-        )
-        return self._trusted((weights, means, scales), self._groups, chosen.shape[1:])
-
-    def __repr__(self) -> str:
-        n_groups = len(np.unique(self._groups))
-        groups = f", n_groups={n_groups}" if n_groups > 1 else ""
-        return f"GaussianMixture(shape={self.shape}, n_components={self.n_components}{groups})"
 
     def pdf(self, y: Numbers) -> Values:
         """Density at y."""
@@ -242,20 +167,13 @@ class GaussianMixture:
         """Continuous ranked probability score of the outcome y, in closed form."""
         return self._evaluate(crps, y)
 
+    def responsibilities(self, y: Numbers) -> Array:
+        """Probability, in the last axis, that each component made the outcome y."""
+        return self._by_component(_densities.responsibilities, y)
+
     def pit(self, y: Numbers) -> Values:
         """Probability integral transform: ``cdf``, uniform over outcomes of a calibrated law."""
         return self.cdf(y)
-
-    def rvs(
-        self,
-        size: int | np.integer | tuple[int, ...] | None = None,
-        random_state: int | np.integer | np.random.Generator | np.random.RandomState | None = None,
-    ) -> Values:
-        """Independent draws of shape ``size`` followed by the shape of the laws."""
-        legacy = isinstance(random_state, np.random.RandomState)
-        rng = random_state if legacy else np.random.default_rng(random_state)
-        shape = (*np.atleast_1d(() if size is None else size), *self._shape)
-        return self._evaluate(_quantiles.draw, rng.random(shape), rng.standard_normal(shape))
 
     def modes(self) -> Array:
         """All local maxima of the density, ascending: (n, M), padded with NaN, or (M,).
@@ -282,27 +200,12 @@ class GaussianMixture:
         mean, std = np.asarray(self.mean()), np.asarray(self.std())
         return GaussianMixture([1.0], mean[..., None], std[..., None])
 
-    def _public(self, array: Array) -> Array:
-        table = array.T if self._shape else array[:, 0]
-        return np.broadcast_to(table, (*self._shape, self.n_components))
-
-    def _evaluate(self, kernel: Callable[..., Row], *arguments: Numbers, cost: int = 0) -> Values:
-        """Run a kernel over blocks of the laws broadcast with the arguments."""
-        arrays = [np.asarray(a, dtype=np.float64) for a in arguments]
-        shape = np.broadcast_shapes(self._shape, *(a.shape for a in arrays))
-        flat = [np.broadcast_to(a, shape).reshape(-1) for a in arrays]
-        out = np.empty(math.prod(shape))
-        n = len(self) if self._shape else 1
-        with np.errstate(all="ignore"):
-            for block in blocks(out.size, cost or self.n_components):
-                # the laws run along the last axis, so they repeat after every n entries
-                rows = block if block.stop <= n else np.arange(block.start, block.stop) % n
-                out[block] = kernel(*(a[block] for a in flat), *take(self._components, rows))
-        return out.reshape(shape)[()]
+    def _draw(self, rng: Generator, shape: tuple[int, ...]) -> Values:
+        return self._evaluate(_quantiles.draw, rng.random(shape), rng.standard_normal(shape))
 
     def _collect(self, kernel: Callable[..., Edges]) -> Array:
         """Run a kernel whose tables have as many rows as the block needs."""
-        n = len(self) if self._shape else 1
+        n = math.prod(self._shape)
         with np.errstate(all="ignore"):
             tables = [
                 kernel(*take(self._components, block))

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from dgme.distributions._arrays import Components, Edges, Indices, Row, Table, pack, supported, take
+from dgme.distributions._arrays import Edges, Indices, Row, Table, Tables, pack, supported, take
 from dgme.distributions._crossings import crossings, edges_between
 from dgme.distributions._densities import log_terms
 
@@ -26,7 +26,7 @@ def cost(n_components: int) -> int:
     return n_components * (4 + n_components // 8)
 
 
-def _derivative(x: Row, rows: Indices | slice, *, components: Components, order: int) -> Row:
+def _derivative(x: Row, rows: Indices | slice, *, components: Tables, order: int) -> Row:
     """Derivative of the density, divided by the density so that it never underflows."""
     weights, means, scales = take(components, rows)
     terms = log_terms(x, weights, means, scales)
@@ -36,7 +36,7 @@ def _derivative(x: Row, rows: Indices | slice, *, components: Components, order:
     return (np.exp(terms) * hermite / scales**order).sum(axis=0)
 
 
-def critical_points(components: Components) -> Edges:
+def critical_points(components: Tables) -> Edges:
     """All local maxima and minima, ascending: maxima in even rows, minima in odd, NaN-padded."""
     _, means, scales = components
     grid = (means[:, None] + scales[:, None] * _GRID[:, None]).reshape(-1, means.shape[1])

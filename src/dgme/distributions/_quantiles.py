@@ -4,7 +4,7 @@ import numpy as np
 from scipy.optimize import elementwise
 from scipy.special import ndtri_exp
 
-from dgme.distributions._arrays import Indices, Row, Table, supported, take
+from dgme.distributions._arrays import Indices, Row, Table, choose, supported, take
 from dgme.distributions._densities import log_lower_tail
 
 # In standard deviations of the normal score. The smallest positive double has the score -38.5,
@@ -52,8 +52,6 @@ def _lower_quantile(log_q: Row, weights: Table, means: Table, scales: Table) -> 
 
 def draw(uniform: Row, normal: Row, weights: Table, means: Table, scales: Table) -> Row:
     """Turn a uniform and a standard normal number into a draw of the mixture."""
-    cumulative = weights.cumsum(axis=0)
-    # divided by the last entry, an empty last component can never be chosen by rounding
-    component = (uniform >= (cumulative / cumulative[-1])[:-1]).sum(axis=0)[None]
+    component = choose(uniform, weights)[None]
     mean, scale = (np.take_along_axis(a, component, axis=0)[0] for a in (means, scales))
     return mean + scale * normal

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import elementwise
 
-from dgme.distributions._arrays import Components, Edges, Indices, Row, Table, pack, supported, take
+from dgme.distributions._arrays import Edges, Indices, Row, Table, Tables, pack, supported, take
 from dgme.distributions._crossings import crossings, edges_between
 from dgme.distributions._densities import cdf, log_pdf, sf
 from dgme.distributions._modality import critical_points
@@ -50,7 +50,7 @@ def highest_density_region(
     return _without_slivers(pack(ends(level, rows)), components)
 
 
-def _mass_outside(ends: Edges, sign: Edges, components: Components) -> Row:
+def _mass_outside(ends: Edges, sign: Edges, components: Tables) -> Row:
     """One minus the sum of sign times cdf, without cancellation when it is small.
 
     Beyond the median the cdf is replaced by one minus the upper tail, and the ones are counted.
@@ -61,7 +61,7 @@ def _mass_outside(ends: Edges, sign: Edges, components: Components) -> Row:
     return ones - np.nansum(sign * np.where(right, -above, below), axis=0)
 
 
-def _without_slivers(ends: Edges, components: Components) -> Edges:
+def _without_slivers(ends: Edges, components: Tables) -> Edges:
     probability = np.stack([cdf(x, *components) for x in ends])
     sliver = probability[1::2] - probability[::2] < NEGLIGIBLE_MASS
     return pack(np.where(np.repeat(sliver, 2, axis=0), np.nan, ends))
