@@ -15,10 +15,10 @@ from dgme.engine import (
     initialise_lanes,
     train,
 )
-from dgme.nn import FlatNetwork, GaussianHead, MLPFactory
+from dgme.nn import MLP, FlatNetwork, GaussianHead
 
 NETWORK = FlatNetwork(
-    MLPFactory(workload.N_INPUTS, GaussianHead.n_outputs, (workload.N_HIDDEN,), "relu")
+    MLP((workload.N_HIDDEN,)), (workload.N_INPUTS,), GaussianHead(workload.MIN_SCALE).n_outputs
 )
 
 

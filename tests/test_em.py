@@ -6,16 +6,17 @@ from dgme import em
 from dgme.engine import (
     NegativeLogLikelihood,
     Optimiser,
+    Prediction,
     Rows,
     ShuffledOrders,
     apply_lanes,
     train,
 )
-from dgme.nn import FlatNetwork, GaussianHead, MLPFactory
+from dgme.nn import MLP, FlatNetwork, GaussianHead
 from dgme.rounds import Mixture, Round, Status, Trouble
 
 HEAD = GaussianHead(1e-2)
-EXPERTS = em.Experts(FlatNetwork(MLPFactory(1, 2, (12,), "tanh")), HEAD)
+EXPERTS = em.Experts(FlatNetwork(MLP((12,), "tanh"), (1,), 2), HEAD)
 
 
 def plan(**changes):
@@ -186,11 +187,11 @@ def test_known_parameters_are_recovered():
     order = np.argsort(-result.mixture.weights[0])
     np.testing.assert_allclose(result.mixture.weights[0][order], [0.7, 0.3], atol=0.04)
     x = np.linspace(-0.9, 0.9, 7, dtype=np.float32)[None, :, None]
-    means, scales = apply_lanes(
-        em.Prediction(HEAD), EXPERTS.network, result.mixture.params[0][order], x
+    _, means, scales = apply_lanes(
+        Prediction(HEAD), EXPERTS.network, result.mixture.params[0][order], x
     )
     truth = 1 + x[0, :, 0] / 2
-    np.testing.assert_allclose(means, [truth, -truth], atol=0.1)
+    np.testing.assert_allclose(means[..., 0, 0], [truth, -truth], atol=0.1)
     np.testing.assert_allclose(scales, 0.2, atol=0.06)
     # Entropy of the truth: the branches hardly overlap.
     entropy = stats.norm(scale=0.2).entropy() + stats.bernoulli(0.3).entropy()

@@ -123,7 +123,7 @@ def test_files_of_a_newer_format_are_refused(path):
         dgme.load(path)
 
 
-NETWORK = {"n_inputs": 3, "n_outputs": 2, "hidden_sizes": [6, 4]}
+NETWORK = {"kind": "MLP", "hidden_sizes": [6, 4]}
 EDITS = {
     "an estimator that is none": ({"header": {"estimator": "system"}}, "unknown kind of model"),
     "a module for an estimator": ({"header": {"estimator": "_base"}}, "unknown kind of model"),
@@ -132,9 +132,9 @@ EDITS = {
     "an estimator that is a list": ({"header": {"estimator": ["a"]}}, "unknown kind of model"),
     "another class of the room": ({"header": {"estimator": "Scaling"}}, "unknown kind of model"),
     "other width": ({"facts": {"network": NETWORK | {"hidden_sizes": [7, 4]}}}, "instead of"),
-    "other features": ({"facts": {"network": NETWORK | {"n_inputs": 4}}}, "instead of"),
-    "an infinite count": ({"facts": {"n_rounds": float("inf")}}, "infinity"),
-    "no facts": ({"header": {"fitted": {}}}, "network"),
+    "other features": ({"facts": {"input_shape": [4]}}, "instead of"),
+    "an infinite count": ({"facts": {"n_rounds_": float("inf")}}, "infinity"),
+    "no facts": ({"header": {"fitted": {}}}, "head"),
     "missing array": ({"arrays": {"y.center": None}}, "array 'y.center' is missing"),
     "wrong shape": ({"arrays": {"y.center": np.ones(5)}}, r"'y.center' has shape \(5,\) instead"),
     "no weights": ({"arrays": {"weights": None}}, "array 'weights' is missing or holds no prob"),
@@ -142,13 +142,16 @@ EDITS = {
     "negative weights": ({"arrays": {"weights": np.array([2.0, -1.0])}}, "no probabilities"),
     "weights that are flags": ({"arrays": {"weights": np.array([True, False])}}, "no probab"),
     "more weights": ({"arrays": {"weights": np.full(4, 0.25)}}, "instead of"),
-    "negative scale": ({"arrays": {"y.scale": np.array(-1.0)}}, "'y.scale' must be positive"),
+    "negative scale": ({"arrays": {"y.scale": np.array([-1.0])}}, "'y.scale' must be positive"),
     "zero scale": ({"arrays": {"x.scale": np.zeros(3)}}, "'x.scale' must be positive"),
     "wrong shape in a layer": (
         {"arrays": {"network.layers[1].bias": np.ones((2, 9), np.float32)}},
         "layers",
     ),
-    "NaN": ({"arrays": {"y.scale": np.array(np.nan)}}, "'y.scale' holds numbers that are not fin"),
+    "NaN": (
+        {"arrays": {"y.scale": np.array([np.nan])}},
+        "'y.scale' holds numbers that are",
+    ),
 }
 
 

@@ -5,22 +5,57 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dgme.distributions import CategoricalMixture as CategoricalMixture
     from dgme.distributions import GaussianMixture as GaussianMixture
+    from dgme.distributions import VectorGaussianMixture as VectorGaussianMixture
+    from dgme.estimators import DeepEnsembleClassifier as DeepEnsembleClassifier
+    from dgme.estimators import DeepEnsembleRegressor as DeepEnsembleRegressor
+    from dgme.estimators import DGMEClassifier as DGMEClassifier
     from dgme.estimators import DGMERegressor as DGMERegressor
+    from dgme.estimators import MCDropoutClassifier as MCDropoutClassifier
+    from dgme.estimators import MCDropoutRegressor as MCDropoutRegressor
+    from dgme.estimators import MDNClassifier as MDNClassifier
+    from dgme.estimators import MDNRegressor as MDNRegressor
+    from dgme.estimators import MultiSWAGRegressor as MultiSWAGRegressor
     from dgme.io import ModelFileError as ModelFileError
     from dgme.io import load as load
 
 _HOMES = {
+    "CategoricalMixture": "dgme.distributions",
+    "DGMEClassifier": "dgme.estimators",
     "DGMERegressor": "dgme.estimators",
+    "DeepEnsembleClassifier": "dgme.estimators",
+    "DeepEnsembleRegressor": "dgme.estimators",
     "GaussianMixture": "dgme.distributions",
+    "MCDropoutClassifier": "dgme.estimators",
+    "MCDropoutRegressor": "dgme.estimators",
+    "MDNClassifier": "dgme.estimators",
+    "MDNRegressor": "dgme.estimators",
     "ModelFileError": "dgme.io",
+    "MultiSWAGRegressor": "dgme.estimators",
+    "VectorGaussianMixture": "dgme.distributions",
     "load": "dgme.io",
 }
 
 # Rooms that are reached by their name, without an import of their own.
-_ROOMS = ("datasets", "metrics", "plots")
+_ROOMS = ("datasets", "metrics", "nn", "plots")
 
-__all__ = ["DGMERegressor", "GaussianMixture", "ModelFileError", "load"]
+__all__ = [
+    "CategoricalMixture",
+    "DGMEClassifier",
+    "DGMERegressor",
+    "DeepEnsembleClassifier",
+    "DeepEnsembleRegressor",
+    "GaussianMixture",
+    "MCDropoutClassifier",
+    "MCDropoutRegressor",
+    "MDNClassifier",
+    "MDNRegressor",
+    "ModelFileError",
+    "MultiSWAGRegressor",
+    "VectorGaussianMixture",
+    "load",
+]
 __version__ = _version("dgme")
 
 

@@ -13,40 +13,10 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int
 from scipy.special import logsumexp, softmax
 
-from dgme.engine import (
-    Callback,
-    NegativeLogLikelihood,
-    Optimiser,
-    Prediction,
-    Rows,
-    ShuffledOrders,
-    apply_lanes,
-    initialise_lanes,
-    train,
-)
-from dgme.nn import FlatNetwork, GaussianHead
-from dgme.rounds import BestRounds, Finding, Mixture, Round, Status, Trouble
-
-
-class Experts(NamedTuple):
-    """What a component is: a kind of network, and how its outputs are read as a density."""
-
-    network: FlatNetwork
-    head: GaussianHead
-
-
-class Data(NamedTuple):
-    """The rows of one or several datasets of equal size; row weights have mean one."""
-
-    x: Float32[np.ndarray, "datasets N ..."]
-    y: Float32[np.ndarray, "datasets N ..."]
-    weight: Float64[np.ndarray, "datasets N"]
-
-    @classmethod
-    def of(cls, x: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> "Data":
-        weights = np.ones(x.shape[:2]) if weight is None else weight
-        weights = weights / weights.mean(axis=1, keepdims=True)
-        return cls(x.astype(np.float32), y.astype(np.float32), weights)
+from dgme import experts as on_data
+from dgme.engine import Callback, Optimiser
+from dgme.experts import Data, Experts
+from dgme.rounds import BestRounds, Finding, Mixture, Round, Status, Trouble, findings
 
 
 @dataclass(frozen=True)
@@ -174,9 +144,8 @@ def iterate(task: Task, theta: Mixture, rounds_before: int = 0) -> Iterator[tupl
 
 def initialise(experts: Experts, n_runs: int, n_components: int, seed: int) -> Mixture:
     """Independent networks with equal weights."""
-    params = initialise_lanes(experts.network, n_runs * n_components, seed)
     weights = np.full((n_runs, n_components), 1 / n_components)
-    return Mixture(params.reshape(n_runs, n_components, -1), weights)
+    return Mixture(on_data.initialise(experts, n_runs, n_components, seed), weights)
 
 
 def responsibilities(
@@ -206,38 +175,27 @@ def maximise(
     j: int,
 ) -> tuple[Float32[np.ndarray, "R K size"], Bool[np.ndarray, "R K"]]:
     """Train every network on its own weighted likelihood, from where it is, with a fresh Adam."""
-    n_runs, n_components, n_rows = row_weights.shape
-    trained = train(
-        NegativeLogLikelihood(task.experts.head),
-        task.experts.network,
-        params.reshape(n_runs * n_components, -1),
-        Rows(task.data.x, task.data.y),
-        row_weights.reshape(n_runs * n_components, n_rows).astype(np.float32),
-        ShuffledOrders(n_rows, (task.seed, j)),
-        epochs=task.plan.epochs_per_round,
-        batch_size=task.plan.batch_size,
-        optimiser=task.plan.optimiser,
-        seed=int(np.random.SeedSequence((task.seed, j)).generate_state(1)[0] >> 1),
-        dataset=np.repeat(task.runs, n_components),
+    plan = task.plan
+    trained = on_data.improve(
+        task.experts,
+        params,
+        task.data,
+        task.runs,
+        row_weights,
+        epochs=plan.epochs_per_round,
+        batch_size=plan.batch_size,
+        optimiser=plan.optimiser,
+        seed=task.seed,
+        stage=j,
         callbacks=() if task.on_epochs is None else (task.on_epochs,),
         device=task.device,
     )
-    return trained.params.reshape(params.shape), trained.failed.reshape(params.shape[:2])
+    return trained.params, trained.failed
 
 
 def log_densities(task: Task, theta: Mixture, rows: Data) -> Float64[np.ndarray, "R K N"]:
     """log p_k(y_n | x_n, theta_k)"""
-    n_runs, n_components, size = theta.params.shape
-    losses = apply_lanes(
-        NegativeLogLikelihood(task.experts.head),
-        task.experts.network,
-        theta.params.reshape(-1, size),
-        rows.x,
-        rows.y,
-        dataset=np.repeat(task.runs, n_components),
-        device=task.device,
-    )
-    return -losses.reshape(n_runs, n_components, -1).astype(np.float64)
+    return on_data.log_densities(task.experts, theta.params, rows, task.runs, task.device)
 
 
 def log_likelihood(weights, log_density, row_weight) -> Float64[np.ndarray, " R"]:
@@ -263,31 +221,16 @@ def find_trouble(
     task: Task, theta: Mixture, failed: Bool[np.ndarray, "R K"]
 ) -> list[list[Finding]]:
     """For every run, the components that something is wrong with."""
-    n_runs, n_components, size = theta.params.shape
-    _, scales = apply_lanes(
-        Prediction(task.experts.head),
-        task.experts.network,
-        theta.params.reshape(-1, size),
-        task.data.x,
-        dataset=np.repeat(task.runs, n_components),
-        device=task.device,
-    )
     gamma = responsibilities(theta.weights, log_densities(task, theta, task.data))
-    at_floor = scales.reshape(gamma.shape) < 1.05 * task.experts.head.min_scale
+    at_floor = on_data.at_floor(task.experts, theta.params, task.data, task.runs, task.device)
     explained = gamma.sum(axis=2)
-    troubled = {
-        Trouble.DIVERGED: failed,
-        Trouble.STARVED: explained < 1,
-        Trouble.COLLAPSED: (gamma * at_floor).sum(axis=2) > 0.5 * np.maximum(explained, 1),
-    }
-    return [
-        [
-            Finding(trouble, tuple(map(int, np.flatnonzero(components[run]))))
-            for trouble, components in troubled.items()
-            if components[run].any()
-        ]
-        for run in range(n_runs)
-    ]
+    return findings(
+        {
+            Trouble.DIVERGED: failed,
+            Trouble.STARVED: explained < 1,
+            Trouble.COLLAPSED: (gamma * at_floor).sum(axis=2) > 0.5 * np.maximum(explained, 1),
+        }
+    )
 
 
 def _failed(history: list[Round], runs: np.ndarray) -> Bool[np.ndarray, "runs K"]:

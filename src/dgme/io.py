@@ -17,6 +17,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
+from dgme.estimators import describe_design, load_design
+from dgme.nn import Design
+
 FORMAT = "dgme"
 FORMAT_VERSION = 1
 
@@ -26,7 +29,17 @@ class ModelFileError(ValueError):
 
 
 # What a file may hold, by the name that it gives.
-_KINDS = ("DGMERegressor",)
+_KINDS = (
+    "DGMERegressor",
+    "MDNRegressor",
+    "MCDropoutRegressor",
+    "DeepEnsembleRegressor",
+    "MultiSWAGRegressor",
+    "DGMEClassifier",
+    "MDNClassifier",
+    "MCDropoutClassifier",
+    "DeepEnsembleClassifier",
+)
 
 
 def save(estimator, path: str | PathLike) -> None:
@@ -39,6 +52,8 @@ def save(estimator, path: str | PathLike) -> None:
     parameters = estimator.get_params(deep=False)
     # Where to compute is a fact of this machine and not of the model.
     parameters.pop("device", None)
+    if parameters["network"] is not None:
+        parameters["network"] = describe_design(parameters["network"])
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -52,8 +67,12 @@ def save(estimator, path: str | PathLike) -> None:
     write_atomically(Path(path), content)
 
 
-def load(path: str | PathLike):
-    """Read an estimator that `save` wrote."""
+def load(path: str | PathLike, network: Design | None = None):
+    """Read an estimator that `save` wrote.
+
+    Files hold no code. If the networks are of a kind of your own, pass what makes them again as
+    `network`.
+    """
     try:
         header, arrays = _read(Path(path))
         kind = _kind(header.get("estimator"))
@@ -63,6 +82,8 @@ def load(path: str | PathLike):
             key: tuple(value) if isinstance(value, list) else value
             for key, value in header["parameters"].items()
         }
+        if facts := header["parameters"].get("network"):
+            parameters["network"] = load_design(facts, network)
         estimator = kind(**parameters)
         estimator.load_state(header["fitted"], arrays)
         return estimator

@@ -1,5 +1,6 @@
-"""What rounds of EM report: the history of a fit, the best round so far, what went wrong."""
+"""What training reports: the history of a fit, the best round so far, what went wrong."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -42,9 +43,22 @@ class Round(NamedTuple):
         return self.log_likelihood if self.held_out_score is None else self.held_out_score
 
 
+class Check(NamedTuple):
+    """The state of members that train on their own, after some epochs, for every run."""
+
+    number: int
+    loss: Float64[np.ndarray, " R"]
+    """Mean loss of the members in the last epoch, while they were trained."""
+    held_out_score: Float64[np.ndarray, " R"] | None
+
+    @property
+    def score(self) -> Float64[np.ndarray, " R"]:
+        return -self.loss if self.held_out_score is None else self.held_out_score
+
+
 @dataclass(frozen=True)
 class BestRounds:
-    """For every run the round that is to predict.
+    """For every run the round (or check) that is to predict.
 
     That is the last one, unless there is a held-out score: then it is the one that scored best
     before `patience` rounds went by without an improvement.
@@ -62,7 +76,7 @@ class BestRounds:
         numbers = np.full(len(score), number)
         return cls(start, numbers, score, numbers, finished=np.zeros(len(score), bool))
 
-    def after(self, done: Round, theta: Mixture, patience: int | None) -> "BestRounds":
+    def after(self, done: Round | Check, theta: Mixture, patience: int | None) -> "BestRounds":
         running = ~self.finished
         better = running.copy()
         if done.held_out_score is not None:
@@ -80,7 +94,7 @@ class BestRounds:
 
 
 class Status(Enum):
-    COMPLETED = "Ran all the rounds that were asked for."
+    COMPLETED = "Ran all that was asked for."
     CONVERGED = "Stopped because the held-out score no longer improved."
     INTERRUPTED = "Stopped early by a callback."
 
@@ -94,7 +108,7 @@ class Trouble(Enum):
     )
     STARVED = (
         "They explain less than one row each. "
-        "Use fewer components, more restarts (n_init) or more training rows."
+        "Use fewer components, another start (n_init, random_state) or more training rows."
     )
     COLLAPSED = (
         "They sit at the smallest allowed scale for most of their rows, as happens on repeated "
@@ -109,3 +123,16 @@ class Finding(NamedTuple):
     def __str__(self) -> str:
         numbers = ", ".join(map(str, self.components))
         return f"{self.trouble.name.capitalize()} components: {numbers}. {self.trouble.value}"
+
+
+def findings(troubled: Mapping[Trouble, Bool[np.ndarray, "R K"]]) -> list[list[Finding]]:
+    """For every run, what is wrong and with which components."""
+    n_runs = len(next(iter(troubled.values())))
+    return [
+        [
+            Finding(trouble, tuple(map(int, np.flatnonzero(components[run]))))
+            for trouble, components in troubled.items()
+            if components[run].any()
+        ]
+        for run in range(n_runs)
+    ]

@@ -11,9 +11,9 @@ from dgme.engine import (
     initialise_lanes,
     train,
 )
-from dgme.nn import FlatNetwork, GaussianHead, MLPFactory
+from dgme.nn import MLP, FlatNetwork, GaussianHead
 
-NETWORK = FlatNetwork(MLPFactory(3, 2, (8,), activation="tanh"))
+NETWORK = FlatNetwork(MLP((8,), activation="tanh"), (3,), 2)
 OBJECTIVE = NegativeLogLikelihood(GaussianHead(1e-2))
 N = 50
 LANES = 3
@@ -23,7 +23,7 @@ def problem(datasets=1):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(datasets, N, 3)).astype(np.float32)
     y = (np.sin(x[..., 0]) + 0.1 * rng.normal(size=(datasets, N))).astype(np.float32)
-    return Rows(x, y)
+    return Rows(x, y[..., None])
 
 
 def run(**changes):
@@ -110,7 +110,7 @@ def test_the_loss_reported_is_the_weighted_mean_over_the_epoch():
 
 @pytest.mark.parametrize("chunk_epochs", [1, 2, 4, 5])
 def test_chunks_do_not_show_in_the_result(chunk_epochs):
-    network = FlatNetwork(MLPFactory(3, 2, (8,), dropout=0.2))
+    network = FlatNetwork(MLP((8,), dropout=0.2), (3,), 2)
     params = np.asarray(initialise_lanes(network, LANES, 0))
     whole = run(network=network, params=params)
     chunked = run(network=network, params=params, chunk_epochs=chunk_epochs)
@@ -195,7 +195,7 @@ def test_only_a_change_of_the_program_compiles(count_compilations):
             objective=NegativeLogLikelihood(GaussianHead(min_scale)),
             optimiser=Optimiser(learning_rate, weight_decay),
             # An equal recipe, made anew as every fit does.
-            network=FlatNetwork(MLPFactory(3, 2, (8,), activation="tanh")),
+            network=FlatNetwork(MLP((8,), activation="tanh"), (3,), 2),
         )
 
     fit(0.01, 0.0, 1e-2)

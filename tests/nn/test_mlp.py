@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import erf, expit
 
-from dgme.nn import ACTIVATIONS, FlatNetwork, MLPFactory
+from dgme.nn import ACTIVATIONS, MLP, FlatNetwork
 from dgme.nn._mlp import product
 
 FORMULAS = {
@@ -28,7 +28,7 @@ def test_activations(name):
 
 @pytest.mark.parametrize("hidden_sizes", [(), (7,), (6, 5, 4)])
 def test_forward_pass(hidden_sizes):
-    mlp = MLPFactory(3, 2, hidden_sizes, "tanh")(jax.random.key(0))
+    mlp = MLP(hidden_sizes, "tanh")(jax.random.key(0), (3,), 2)
     x = np.random.default_rng(0).normal(size=(11, 3))
     expected = x
     for depth, layer in enumerate(mlp.layers):
@@ -43,7 +43,7 @@ def test_dropout_keeps_the_mean():
 
     20,000 masks; 4 standard errors for each of two outputs fail by chance once in 8,000 seeds.
     """
-    mlp = MLPFactory(3, 2, (30,), "relu", dropout=0.3)(jax.random.key(0))
+    mlp = MLP((30,), "relu", dropout=0.3)(jax.random.key(0), (3,), 2)
     x = jnp.ones((1, 3))
     keys = jax.random.split(jax.random.key(1), 20_000)
     passes = np.asarray(jax.vmap(lambda key: mlp(x, key)[0])(keys), np.float64)
@@ -55,26 +55,26 @@ def test_dropout_keeps_the_mean():
 def test_dropout_needs_a_key_and_a_rate():
     x = jnp.ones((4, 3))
     key = jax.random.key(2)
-    without = MLPFactory(3, 2, (30,))(jax.random.key(0))
+    without = MLP((30,))(jax.random.key(0), (3,), 2)
     np.testing.assert_array_equal(without(x, key), without(x))
-    dropping = MLPFactory(3, 2, (30,), dropout=0.5)(jax.random.key(0))
+    dropping = MLP((30,), dropout=0.5)(jax.random.key(0), (3,), 2)
     np.testing.assert_array_equal(dropping(x), without(x))
     assert (dropping(x, key) != without(x)).any()
 
 
 def test_a_flat_network_gives_back_the_module():
-    factory = MLPFactory(3, 2, (5, 4))
-    flat, key = FlatNetwork(factory), jax.random.key(7)
+    design = MLP((5, 4))
+    flat, key = FlatNetwork(design, (3,), 2), jax.random.key(7)
     vector = flat.initialise(key)
     assert vector.shape == (flat.size,) == (3 * 5 + 5 + 5 * 4 + 4 + 4 * 2 + 2,)
-    again, module = flat.module(vector), factory(key)
+    again, module = flat.module(vector), design(key, (3,), 2)
     assert jax.tree.structure(again) == jax.tree.structure(module)
     for found, leaf in zip(jax.tree.leaves(again), jax.tree.leaves(module), strict=True):
         np.testing.assert_array_equal(found, leaf)
 
 
 def test_a_flat_network_names_its_parameters():
-    flat = FlatNetwork(MLPFactory(3, 2, (5,)))
+    flat = FlatNetwork(MLP((5,)), (3,), 2)
     assert flat.shapes == {
         "layers[0].weight": (3, 5),
         "layers[0].bias": (5,),
@@ -92,9 +92,9 @@ def test_a_flat_network_names_its_parameters():
 
 
 def test_equal_recipes_make_equal_networks():
-    assert FlatNetwork(MLPFactory(3, 2, (5,))) == FlatNetwork(MLPFactory(3, 2, (5,)))
-    assert hash(FlatNetwork(MLPFactory(3, 2, (5,)))) == hash(FlatNetwork(MLPFactory(3, 2, (5,))))
-    assert FlatNetwork(MLPFactory(3, 2, (5,))) != FlatNetwork(MLPFactory(3, 2, (6,)))
+    assert FlatNetwork(MLP((5,)), (3,), 2) == FlatNetwork(MLP((5,)), (3,), 2)
+    assert hash(FlatNetwork(MLP((5,)), (3,), 2)) == hash(FlatNetwork(MLP((5,)), (3,), 2))
+    assert FlatNetwork(MLP((5,)), (3,), 2) != FlatNetwork(MLP((6,)), (3,), 2)
 
 
 def test_gradients_agree_with_those_of_the_plain_product():

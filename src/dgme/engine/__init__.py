@@ -6,9 +6,11 @@ never talk to each other, so they are vectorised within a program, and spread ov
 devices.
 """
 
+from dgme.engine._apply import CHUNK_ROWS as CHUNK_ROWS
 from dgme.engine._apply import apply_lanes as apply_lanes
 from dgme.engine._lanes import find_device as find_device
 from dgme.engine._lanes import initialise_lanes as initialise_lanes
+from dgme.engine._objectives import Adversarial as Adversarial
 from dgme.engine._objectives import NegativeLogLikelihood as NegativeLogLikelihood
 from dgme.engine._objectives import Prediction as Prediction
 from dgme.engine._optimiser import SCHEDULES as SCHEDULES

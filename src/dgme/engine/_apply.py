@@ -3,8 +3,10 @@ from functools import partial
 
 import jax
 import numpy as np
+from jaxtyping import UInt32
 
 from dgme.engine._lanes import Group, compile_once, gather, groups, run_groups
+from dgme.engine._random import wrapped
 from dgme.nn import FlatNetwork
 
 # Every call of the compiled program sees this many rows, whatever the caller asked for: then the
@@ -18,9 +20,10 @@ def apply_lanes(
     params: np.ndarray,
     *rows: np.ndarray,
     dataset: np.ndarray | None = None,
+    keys: UInt32[np.ndarray, "lanes 2"] | None = None,
     device: jax.Device | None = None,
 ):
-    """`function(module, *rows)` for every lane.
+    """`function(module, *rows)` for every lane, or `function(module, *rows, key)` with `keys`.
 
     `rows` are arrays of shape (datasets, n, ...), and lane i reads those of `dataset[i]`. The
     function returns an array with one entry per row, or a tuple of such; so does this, with an
@@ -30,13 +33,14 @@ def apply_lanes(
     dataset = np.zeros(n_lanes, np.int32) if dataset is None else dataset
 
     def work(group: Group):
-        own = jax.device_put((params[group.lanes], dataset[group.lanes]), group.device)
+        own = jax.tree.map(lambda lanes: lanes[group.lanes], (params, dataset, keys))
+        own = jax.device_put(own, group.device)
         chunks = []
         for start in range(0, max(n_rows, 1), CHUNK_ROWS):
             chunk = [_padded(part[:, start : start + CHUNK_ROWS]) for part in rows]
             if start == 0:
-                compile_once(_apply, network, function, *own, *chunk)
-            chunks.append(_apply(network, function, *own, *chunk))
+                compile_once(_apply, network, function, own, *chunk)
+            chunks.append(_apply(network, function, own, *chunk))
         return jax.tree.map(lambda *c: np.concatenate(c, axis=1)[:, :n_rows], *chunks)
 
     results = run_groups(work, groups(n_lanes, device))
@@ -44,11 +48,12 @@ def apply_lanes(
 
 
 @partial(jax.jit, static_argnums=0)
-def _apply(network: FlatNetwork, function, params, dataset, *rows):
-    def one_lane(vector, own):
-        return function(network.module(vector), *(part[own] for part in rows))
+def _apply(network: FlatNetwork, function, lanes, *rows):
+    def one_lane(vector, own, words):
+        key = () if words is None else (wrapped(words),)
+        return function(network.module(vector), *(part[own] for part in rows), *key)
 
-    return jax.vmap(one_lane)(params, dataset)
+    return jax.vmap(one_lane)(*lanes)
 
 
 def _padded(rows: np.ndarray) -> np.ndarray:

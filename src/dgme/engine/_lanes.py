@@ -12,6 +12,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from dgme.engine._random import random_key
 from dgme.nn import FlatNetwork
 
 T = TypeVar("T")
@@ -68,7 +69,7 @@ def initialise_lanes(
 # Runs once, so it is made to compile fast: this takes a quarter of what vmap at full effort takes.
 @partial(jax.jit, static_argnums=(0, 1), compiler_options={"xla_backend_optimization_level": 0})
 def _initialise(network: FlatNetwork, n_lanes: int, seed) -> Float[Array, "lanes size"]:
-    return jax.lax.map(network.initialise, jax.random.split(jax.random.key(seed), n_lanes))
+    return jax.lax.map(network.initialise, jax.random.split(random_key(seed), n_lanes))
 
 
 def find_device(name: str | None) -> jax.Device | None:

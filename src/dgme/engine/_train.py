@@ -13,10 +13,13 @@ from jaxtyping import Array, Float, Float32, Int32
 from dgme.engine._lanes import Group, compile_once, gather, groups, run_groups
 from dgme.engine._optimiser import Optimiser
 from dgme.engine._orders import Orders
+from dgme.engine._random import random_key
 from dgme.nn import FlatNetwork
 
-# Orders of rows that are on a device at a time; longer training is cut into chunks of epochs.
+# Orders of rows, and recorded iterates, that a device holds at a time; longer training is cut into
+# chunks of epochs.
 _ORDER_ENTRIES = 2**22
+_ITERATE_ENTRIES = 2**25
 
 
 class Rows(NamedTuple):
@@ -34,6 +37,8 @@ class TrainState(NamedTuple):
     optimiser: Any
     alive: np.ndarray
     losses: np.ndarray
+    iterates: np.ndarray | None = None
+    """The parameters after each epoch of the last chunk, (lanes, epochs, size), if recorded."""
 
 
 class Trained(NamedTuple):
@@ -61,6 +66,7 @@ def train(
     dataset: Int32[np.ndarray, " lanes"] | None = None,
     chunk_epochs: int | None = None,
     callbacks: Sequence[Callback] = (),
+    record: bool = False,
     resume: TrainState | None = None,
     device: jax.Device | None = None,
 ) -> Trained:
@@ -68,15 +74,19 @@ def train(
 
     The objective gives one loss per row. Lane i reads the rows of `dataset[i]` with `weights[i]`,
     in the order of `orders(i, ...)`, by minibatches of which the last may be smaller. Between
-    chunks of epochs each callback gets the `TrainState`; training ends when one returns True.
+    chunks of epochs each callback gets the `TrainState`, with the iterates of the chunk if they are
+    to be recorded; training ends when one returns True.
     """
     n_lanes, n_rows = len(params), rows.x.shape[1]
     batch_size = min(batch_size, n_rows)
     dataset = np.zeros(n_lanes, np.int32) if dataset is None else dataset
     parts = groups(n_lanes, device)
     chunk = chunk_epochs or max(1, _ORDER_ENTRIES // (len(parts[0].lanes) * n_rows))
+    if record:
+        chunk = min(chunk, max(1, _ITERATE_ENTRIES // params.size))
     chunk = min(chunk, max(1, epochs))
-    fixed, span = (network, batch_size, objective, optimiser), {"epochs": epochs, "seed": seed}
+    fixed = (network, batch_size, record, objective, optimiser)
+    span = {"epochs": epochs, "seed": seed}
     constants = [
         jax.device_put(
             (Rows(*rows), weights[part.lanes], dataset[part.lanes], part.lanes), part.device
@@ -99,11 +109,12 @@ def train(
             return jax.tree.map(np.asarray, _train_epochs(*arguments, **range_of_epochs))
 
         results = run_groups(work, parts, constants)
-        (params, opt_state, alive), losses = jax.tree.map(
+        (params, opt_state, alive), losses, iterates = jax.tree.map(
             lambda *leaves: gather(leaves, n_lanes), *results
         )
         losses = np.concatenate([state.losses, losses[:, : stop - first]], axis=1)
-        state = TrainState(stop, params, opt_state, alive, losses)
+        iterates = None if iterates is None else iterates[:, : stop - first]
+        state = TrainState(stop, params, opt_state, alive, losses, iterates)
         stops = [callback(state) for callback in callbacks]
         if any(stops):
             break
@@ -123,13 +134,14 @@ def _begin(optimiser: Optimiser, params: np.ndarray) -> TrainState:
 @lru_cache
 def _state_of_one(optimiser: Optimiser, size: int):
     """Shapes of the optimiser's state for one lane; tracing them anew would slow short fits."""
-    return jax.eval_shape(optimiser.build(1).init, jax.ShapeDtypeStruct((size,), np.float32))
+    return jax.eval_shape(optimiser.build(1, 1).init, jax.ShapeDtypeStruct((size,), np.float32))
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def _train_epochs(
     network: FlatNetwork,
     batch_size: int,
+    record: bool,
     objective,
     optimiser: Optimiser,
     lanes_state,
@@ -149,16 +161,16 @@ def _train_epochs(
     padding = n_batches * batch_size - n_rows
     batch_rows = np.full(n_batches, batch_size, np.float32)
     batch_rows[-1] -= padding
-    transform = optimiser.build(epochs * n_batches)
+    transform = optimiser.build(epochs * n_batches, n_batches)
 
     def batched(a):
         return a.reshape(n_batches, batch_size, *a.shape[1:])
 
     def one_lane(state, orders, weights, dataset, lane):
-        lane_key = jax.random.fold_in(jax.random.key(seed), lane)
+        lane_key = jax.random.fold_in(random_key(seed), lane)
 
         def epoch(number, carry):
-            before, losses = carry
+            before, losses, iterates = carry
             order = jnp.pad(orders[number - first], (0, padding))
             # Rows are gathered once per epoch: a gather inside the step costs as much as the step.
             batches = (
@@ -174,10 +186,14 @@ def _train_epochs(
             # A number that is not finite stays, so one look per epoch finds every failure.
             alive = alive & jnp.isfinite(total) & jnp.isfinite(params).all()
             after = jax.tree.map(partial(jnp.where, alive), (params, opt_state), before[:2])
-            return (*after, alive), losses.at[number - first].set(total / n_rows)
+            losses = losses.at[number - first].set(total / n_rows)
+            if record:
+                iterates = iterates.at[number - first].set(after[0])
+            return (*after, alive), losses, iterates
 
         losses = jnp.zeros(orders.shape[0], jnp.float32)
-        return jax.lax.fori_loop(first, stop, epoch, (state, losses))
+        iterates = jnp.zeros((orders.shape[0], network.size), jnp.float32) if record else None
+        return jax.lax.fori_loop(first, stop, epoch, (state, losses, iterates))
 
     def step(lane_key, carry, batch):
         params, opt_state, total = carry

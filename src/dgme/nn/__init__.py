@@ -1,8 +1,15 @@
 """Networks, heads and initialisers: what one expert of a mixture is made of."""
 
 from dgme.nn._activations import ACTIVATIONS as ACTIVATIONS
+from dgme.nn._flat import Design as Design
 from dgme.nn._flat import FlatNetwork as FlatNetwork
+from dgme.nn._heads import CategoricalHead as CategoricalHead
+from dgme.nn._heads import CategoricalMixtureHead as CategoricalMixtureHead
 from dgme.nn._heads import GaussianHead as GaussianHead
+from dgme.nn._heads import Head as Head
+from dgme.nn._heads import HomoscedasticHead as HomoscedasticHead
+from dgme.nn._heads import MixtureHead as MixtureHead
 from dgme.nn._initialisers import INITIALISERS as INITIALISERS
+from dgme.nn._lstm import LSTM as LSTM
 from dgme.nn._mlp import MLP as MLP
-from dgme.nn._mlp import MLPFactory as MLPFactory
+from dgme.nn._modules import BatchModule as BatchModule

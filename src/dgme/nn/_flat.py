@@ -1,5 +1,6 @@
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import equinox as eqx
@@ -7,44 +8,64 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from dgme.nn._modules import BatchModule, RowWise
 
+# A kind of network: (key, shape of a row, number of outputs) -> an Equinox module.
+Design = Callable[[PRNGKeyArray, tuple[int, ...], int], Callable]
+
+
+@dataclass(frozen=True)
 class FlatNetwork:
     """A kind of network whose parameters are one vector.
 
     The optimiser then works on one array instead of on one per layer, which halves the cost of a
-    step for small networks. `factory` maps a key to an Equinox module. It must be hashable: two
-    flat networks are equal, and share compiled programs, when their factories are equal.
+    step for small networks. The design makes a `BatchModule`, or a module for one row, of shape
+    `input_shape`. It must be hashable: two flat networks are equal, and share compiled programs,
+    when their designs and sizes are equal.
     """
 
-    def __init__(self, factory: Callable[[PRNGKeyArray], eqx.Module]):
-        self.factory = factory
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, FlatNetwork) and self.factory == other.factory
-
-    def __hash__(self) -> int:
-        return hash(self.factory)
+    design: Design
+    input_shape: tuple[int, ...]
+    n_outputs: int
 
     def __reduce__(self):
-        return FlatNetwork, (self.factory,)
+        return FlatNetwork, (self.design, self.input_shape, self.n_outputs)
+
+    def _make(self, key: PRNGKeyArray) -> BatchModule:
+        module = self.design(key, self.input_shape, self.n_outputs)
+        return module if isinstance(module, BatchModule) else RowWise(module)
 
     @cached_property
     def _parts(self):
-        module = eqx.filter_eval_shape(self.factory, jax.eval_shape(lambda: jax.random.key(0)))
+        module = eqx.filter_eval_shape(self._make, jax.eval_shape(lambda: jax.random.key(0)))
         return eqx.partition(module, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of every parameter, in the order in which the vector holds them."""
         leaves, _ = jax.tree_util.tree_flatten_with_path(self._parts[0])
-        return {jax.tree_util.keystr(path).lstrip("."): leaf.shape for path, leaf in leaves}
+        named = {jax.tree_util.keystr(path).lstrip("."): leaf for path, leaf in leaves}
+        for name, leaf in named.items():
+            if not jnp.issubdtype(leaf.dtype, jnp.floating):
+                raise ValueError(
+                    f"The network's array {name} has dtype {leaf.dtype}, but what is not trained "
+                    "cannot be an array. Make it a static field."
+                )
+        return {name: leaf.shape for name, leaf in named.items()}
 
     @property
     def size(self) -> int:
         return sum(math.prod(shape) for shape in self.shapes.values())
 
+    @property
+    def last_layer(self) -> int:
+        """How many parameters, at the end of the vector, belong to the layer that comes last."""
+        layer = list(self.shapes)[-1].rpartition(".")[0]
+        of_layer = [shape for name, shape in self.shapes.items() if name.startswith(f"{layer}.")]
+        return sum(math.prod(shape) for shape in of_layer)
+
     def initialise(self, key: PRNGKeyArray) -> Float[Array, " size"]:
-        return self.vector(self.factory(key))
+        return self.vector(self._make(key))
 
     def vector(self, module: eqx.Module) -> Float[Array, " size"]:
         """The parameters of a module, or a gradient with respect to them, as one vector."""
@@ -63,7 +84,7 @@ class FlatNetwork:
             start = stop
         return parts
 
-    def module(self, vector: Float[Array, " size"]) -> eqx.Module:
+    def module(self, vector: Float[Array, " size"]) -> BatchModule:
         structure, static = jax.tree.structure(self._parts[0]), self._parts[1]
         parameters = jax.tree.unflatten(structure, list(self.split(vector).values()))
         return eqx.combine(parameters, static)

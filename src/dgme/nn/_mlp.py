@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -7,6 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from dgme.nn._activations import ACTIVATIONS
 from dgme.nn._initialisers import INITIALISERS
+from dgme.nn._modules import BatchModule, Keys, fold_in, inverted_dropout
 
 
 @jax.custom_vjp
@@ -38,53 +40,63 @@ class Linear(eqx.Module):
         return product(x, self.weight) + self.bias[None]
 
 
-class MLP(eqx.Module):
-    """A multilayer perceptron over a batch of rows.
-
-    All outputs share the trunk, as the mean and the variance of an expert do in the paper. Without
-    a `key` the network is deterministic; with one, hidden units are dropped.
-    """
+class MLPModule(BatchModule):
+    """All outputs share the trunk, as the mean and the variance of an expert do in the paper."""
 
     layers: tuple[Linear, ...]
     activation: str = eqx.field(static=True)
     dropout: float = eqx.field(static=True)
+    drop_inputs: bool = eqx.field(static=True)
 
-    def __call__(
-        self, x: Float[Array, "n n_in"], key: PRNGKeyArray | None = None
-    ) -> Float[Array, "n n_out"]:
-        *hidden, last = self.layers
-        for depth, layer in enumerate(hidden):
-            x = ACTIVATIONS[self.activation](layer(x))
-            if key is not None and self.dropout > 0:
-                x = inverted_dropout(x, self.dropout, jax.random.fold_in(key, depth))
-        return last(x)
-
-
-def inverted_dropout(
-    x: Float[Array, "n width"], rate: float, key: PRNGKeyArray
-) -> Float[Array, "n width"]:
-    """Drop units with probability `rate` and enlarge the others, so that the mean stays."""
-    kept = jax.random.bernoulli(key, 1 - rate, x.shape)
-    return jnp.where(kept, x / (1 - rate), 0.0)
+    def __call__(self, x: Float[Array, "n n_in"], key: Keys = None) -> Float[Array, "n n_out"]:
+        for depth, layer in enumerate(self.layers):
+            if depth > 0:
+                x = ACTIVATIONS[self.activation](x)
+            if key is not None and self.dropout > 0 and (depth > 0 or self.drop_inputs):
+                x = inverted_dropout(x, self.dropout, fold_in(key, depth))
+            x = layer(x)
+        return x
 
 
 @dataclass(frozen=True)
-class MLPFactory:
-    """The recipe of an `MLP`. Equal recipes are equal keys of the compilation cache."""
+class MLP:
+    """A multilayer perceptron over the features of a row.
 
-    n_inputs: int
-    n_outputs: int
-    hidden_sizes: tuple[int, ...]
+    Parameters
+    ----------
+    hidden_sizes : tuple of int
+        Widths of the hidden layers.
+    activation : str
+        One of "relu", "silu", "gelu", "elu", "tanh", "softplus", "identity".
+    dropout : float
+        Probability of dropping a hidden unit.
+    drop_inputs : bool
+        Whether features are dropped too, so that dropout stands before every layer.
+    init : str
+        Initialisation: "torch", "uniform", "normal", "xavier_uniform" or "xavier_normal".
+    """
+
+    hidden_sizes: tuple[int, ...] = (50,)
     activation: str = "relu"
     dropout: float = 0.0
+    drop_inputs: bool = False
     init: str = "torch"
 
-    def __call__(self, key: PRNGKeyArray) -> MLP:
-        sizes = (self.n_inputs, *self.hidden_sizes, self.n_outputs)
-        keys = jax.random.split(key, len(sizes) - 1)
-        initialise = INITIALISERS[self.init]
-        layers = tuple(
-            Linear(*initialise(key, n_in, n_out))
-            for key, n_in, n_out in zip(keys, sizes[:-1], sizes[1:], strict=True)
-        )
-        return MLP(layers, self.activation, self.dropout)
+    def __call__(
+        self, key: PRNGKeyArray, input_shape: tuple[int, ...], n_outputs: int
+    ) -> MLPModule:
+        if len(input_shape) != 1:
+            raise ValueError(
+                f"An MLP reads X of shape (n, features), but its rows have shape {input_shape}. "
+                "Flatten them, or choose another network, such as dgme.nn.LSTM for sequences."
+            )
+        layers = dense_layers(key, (*input_shape, *self.hidden_sizes, n_outputs), self.init)
+        return MLPModule(layers, self.activation, self.dropout, self.drop_inputs)
+
+
+def dense_layers(key: PRNGKeyArray, sizes: Sequence[int], init: str) -> tuple[Linear, ...]:
+    keys = jax.random.split(key, len(sizes) - 1)
+    return tuple(
+        Linear(*INITIALISERS[init](key, n_in, n_out))
+        for key, n_in, n_out in zip(keys, sizes[:-1], sizes[1:], strict=True)
+    )

@@ -24,7 +24,7 @@ from dgme.datasets import uci
 from dgme.distributions import GaussianMixture
 from dgme.engine import Optimiser, Prediction, apply_lanes
 from dgme.estimators import Scaling
-from dgme.nn import FlatNetwork, GaussianHead, MLPFactory
+from dgme.nn import MLP, FlatNetwork, GaussianHead
 
 ROUNDS = (1, 2, 5, 10)
 N_COMPONENTS = 5
@@ -64,7 +64,7 @@ def run(
 
     data, x_test = em.Data.of(stack("X_train"), stack("y_train")), stack("X_test")
     head = GaussianHead(MIN_SCALE)
-    network = FlatNetwork(MLPFactory(x_test.shape[-1], head.n_outputs, HIDDEN_SIZES))
+    network = FlatNetwork(MLP(HIDDEN_SIZES), x_test.shape[2:], head.n_outputs)
     runs = np.arange(len(splits), dtype=np.int32)
     plan = em.Plan(max(ROUNDS), EPOCHS_PER_ROUND, BATCH_SIZE, Optimiser(learning_rate))
     task = em.Task(em.Experts(network, head), data, runs, plan, seed)
@@ -73,16 +73,14 @@ def run(
     for theta, done in em.iterate(task, start):
         if done.number not in ROUNDS:
             continue
-        means, scales = (
-            part.reshape(len(splits), N_COMPONENTS, -1)
-            for part in apply_lanes(
-                Prediction(head),
-                network,
-                theta.params.reshape(-1, network.size),
-                x_test,
-                dataset=np.repeat(runs, N_COMPONENTS),
-            )
+        _, *moments = apply_lanes(
+            Prediction(head),
+            network,
+            theta.params.reshape(-1, network.size),
+            x_test,
+            dataset=np.repeat(runs, N_COMPONENTS),
         )
+        means, scales = (part.reshape(len(splits), N_COMPONENTS, -1) for part in moments)
         scores.append(
             [
                 [

@@ -1,0 +1,102 @@
+"""Members that train on their own: deep ensembles, and networks that stand alone.
+
+Without an E-step every member sees all rows with their full weight, for a number of epochs that is
+given, or chosen on held-out rows. R is the number of runs, K of members, N of rows.
+"""
+
+from dataclasses import dataclass
+
+import jax
+import numpy as np
+from jaxtyping import Float32, Int
+
+from dgme import experts as on_data
+from dgme.em import log_likelihood
+from dgme.engine import Callback, Optimiser, TrainState
+from dgme.experts import Data, Experts, Params
+from dgme.rounds import BestRounds, Check, Finding, Mixture, Status, Trouble, findings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How members are trained."""
+
+    epochs: int
+    batch_size: int
+    optimiser: Optimiser
+    patience: int | None = None
+    """Epochs that may go by without a better held-out score."""
+    epochs_per_check: int = 10
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The outcome for every dataset."""
+
+    params: Float32[np.ndarray, "R K size"]
+    best_epoch: Int[np.ndarray, " R"]
+    last_epoch: Int[np.ndarray, " R"]
+    history: list[Check]
+    status: list[Status]
+    findings: list[list[Finding]]
+
+
+def fit(
+    experts: Experts,
+    data: Data,
+    n_members: int,
+    plan: Plan,
+    *,
+    seed: int,
+    start: Params | None = None,
+    held_out: Data | None = None,
+    on_epochs: Callback | None = None,
+    device: jax.Device | None = None,
+) -> Fit:
+    """Minimise every member's negative log-likelihood; with held-out rows keep the best epoch.
+
+    Epochs are compared by the likelihood of the members' mixture with equal weights.
+    """
+    runs = np.arange(len(data.x), dtype=np.int32)
+    params = on_data.initialise(experts, len(runs), n_members, seed) if start is None else start
+    weights = np.full(params.shape[:2], 1 / n_members)
+    best = BestRounds.before(Mixture(params, weights), 0, np.full(len(runs), -np.inf))
+    history: list[Check] = []
+
+    def check(state: TrainState) -> bool:
+        nonlocal best
+        now = state.params.reshape(params.shape)
+        score = None
+        if held_out is not None:
+            density = on_data.log_densities(experts, now, held_out, runs, device)
+            score = log_likelihood(weights, density, held_out.weight)
+        losses = state.losses[:, -1].reshape(weights.shape).mean(axis=1)
+        history.append(Check(state.epoch, losses.astype(np.float64), score))
+        best = best.after(history[-1], Mixture(now, weights), plan.patience)
+        return held_out is not None and bool(best.finished.all())
+
+    trained = on_data.improve(
+        experts,
+        params,
+        data,
+        runs,
+        np.repeat(data.weight[:, None], n_members, axis=1),
+        epochs=plan.epochs,
+        batch_size=plan.batch_size,
+        optimiser=plan.optimiser,
+        seed=seed,
+        chunk_epochs=min(plan.epochs_per_check, plan.epochs),
+        callbacks=(check,) if on_epochs is None else (check, on_epochs),
+        device=device,
+    )
+    mixture = best.mixture
+    ended = Status.COMPLETED if history[-1].number == plan.epochs else Status.INTERRUPTED
+    floor = on_data.at_floor(experts, mixture.params, data, runs, device)
+    return Fit(
+        mixture.params,
+        best.number,
+        best.last_round,
+        history,
+        [Status.CONVERGED if done else ended for done in best.finished],
+        findings({Trouble.DIVERGED: trained.failed, Trouble.COLLAPSED: floor.mean(axis=2) > 0.5}),
+    )
