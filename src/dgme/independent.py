@@ -5,6 +5,7 @@ given, or chosen on held-out rows. R is the number of runs, K of members, N of r
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import jax
 import numpy as np
@@ -63,18 +64,21 @@ def fit(
     best = BestRounds.before(Mixture(params, weights), 0, np.full(len(runs), -np.inf))
     history: list[Check] = []
 
-    def check(state: TrainState) -> bool:
+    def check(epoch: int, loss: np.ndarray, theta: Mixture, score: np.ndarray | None) -> None:
         nonlocal best
-        now = state.params.reshape(params.shape)
-        score = None
-        if held_out is not None:
-            density = on_data.log_densities(experts, now, held_out, runs, device)
-            score = log_likelihood(weights, density, held_out.weight)
-        losses = state.losses[:, -1].reshape(weights.shape).mean(axis=1)
-        history.append(Check(state.epoch, losses.astype(np.float64), score))
-        best = best.after(history[-1], Mixture(now, weights), plan.patience)
-        return held_out is not None and bool(best.finished.all())
+        loss = loss.reshape(weights.shape).mean(axis=1).astype(np.float64)
+        history.append(Check(epoch, loss, score))
+        best = best.after(history[-1], theta, plan.patience)
 
+    def score(rows: Data, state: TrainState) -> bool:
+        now = state.params.reshape(params.shape)
+        density = on_data.log_densities(experts, now, rows, runs, device)
+        likelihood = log_likelihood(weights, density, rows.weight)
+        check(state.epoch, state.losses[:, -1], Mixture(now, weights), likelihood)
+        return bool(best.finished.all())
+
+    callbacks = [] if held_out is None else [partial(score, held_out)]
+    callbacks += [] if on_epochs is None else [on_epochs]
     trained = on_data.improve(
         experts,
         params,
@@ -85,10 +89,16 @@ def fit(
         batch_size=plan.batch_size,
         optimiser=plan.optimiser,
         seed=seed,
-        chunk_epochs=min(plan.epochs_per_check, plan.epochs),
-        callbacks=(check,) if on_epochs is None else (check, on_epochs),
+        chunk_epochs=min(plan.epochs_per_check, plan.epochs) if callbacks else None,
+        callbacks=callbacks,
         device=device,
     )
+    if held_out is None:
+        # Nothing was to be decided on the way: the history is that of the losses.
+        n_epochs, theta = trained.losses.shape[2], Mixture(trained.params, weights)
+        epochs = range(plan.epochs_per_check, n_epochs, plan.epochs_per_check)
+        for epoch in (*epochs, n_epochs):
+            check(epoch, trained.losses[..., epoch - 1], theta, None)
     mixture = best.mixture
     ended = Status.COMPLETED if history[-1].number == plan.epochs else Status.INTERRUPTED
     floor = on_data.at_floor(experts, mixture.params, data, runs, device)

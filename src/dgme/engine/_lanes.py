@@ -44,6 +44,8 @@ def groups(n_lanes: int, device: jax.Device | None = None) -> list[Group]:
 
 def run_groups(work: Callable[..., T], *per_group: Sequence) -> list[T]:
     """Run the groups side by side: JAX lets go of the interpreter while a program runs."""
+    if len(per_group[0]) == 1:
+        return list(map(work, *per_group))
     with ThreadPoolExecutor(len(per_group[0])) as pool:
         return list(pool.map(work, *per_group))
 

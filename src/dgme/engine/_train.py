@@ -93,7 +93,7 @@ def train(
         )
         for part in parts
     ]
-    state = resume or _begin(optimiser, params)
+    state = begin = resume or _begin(optimiser, params)
     while state.epoch < epochs:
         first, stop = state.epoch, min(state.epoch + chunk, epochs)
 
@@ -105,7 +105,8 @@ def train(
             )
             arguments = (*fixed, *jax.device_put((own, order), part.device), *constant)
             range_of_epochs = {**span, "first": first, "stop": stop}
-            compile_once(_train_epochs, *arguments, **range_of_epochs)
+            if state is begin:
+                compile_once(_train_epochs, *arguments, **range_of_epochs)
             return jax.tree.map(np.asarray, _train_epochs(*arguments, **range_of_epochs))
 
         results = run_groups(work, parts, constants)

@@ -36,7 +36,7 @@ class TrainedAlone(NetworkEstimator, metaclass=ABCMeta):
                 seed=task.seed,
                 start=start,
                 held_out=task.held_out,
-                on_epochs=bar.on_epochs,
+                on_epochs=bar.on_epochs if self.verbose > 0 else None,
                 device=find_device(self.device),
             )
         checks = result.history

