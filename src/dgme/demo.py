@@ -1,8 +1,10 @@
 """The first run: a density with two branches, recovered with its weights."""
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,6 +21,19 @@ TRUE_ENTROPY = 2.908
 SLICES = (-3.5, 1.0, 3.5)
 
 
+class Spread(NamedTuple):
+    """Mean standard deviations over some inputs: of the law, of its noise, of what is not known."""
+
+    std: float
+    aleatoric: float
+    epistemic: float
+
+    @classmethod
+    def of(cls, law) -> "Spread":
+        parts = law.var(), law.aleatoric_variance(), law.epistemic_variance()
+        return cls(*(float(np.sqrt(part).mean()) for part in parts))
+
+
 @dataclass(frozen=True)
 class Demo:
     data: toy.Toy
@@ -27,8 +42,9 @@ class Demo:
     nll: float
     nll_of_truth: float
     coverage: float
-    std_inside: float
-    std_outside: float
+    inside: Spread
+    outside: Spread
+    """Beyond the inputs that were trained on."""
 
 
 def run(seed: int = 0, verbose: int = 0) -> Demo:
@@ -42,10 +58,11 @@ def run(seed: int = 0, verbose: int = 0) -> Demo:
         epochs_per_round=10,
         validation_fraction=None,
         n_init=16,
+        epistemic="laplace",
         random_state=seed,
         verbose=verbose,
     ).fit(data.X, data.y)
-    law = model.predict_dist(data.X)
+    law = trained_law(model, data.X)
     # A branch is known by its slope: the upper one rises with x³.
     rises = (law.means * data.X**3).mean(axis=0)
     outside = toy.load("bimodal", outside=True, random_state=seed)
@@ -56,9 +73,14 @@ def run(seed: int = 0, verbose: int = 0) -> Demo:
         nll=metrics.nll(law, data.y),
         nll_of_truth=metrics.nll(data.law, data.y),
         coverage=metrics.coverage(law, data.y, 0.9),
-        std_inside=float(law.std().mean()),
-        std_outside=float(model.predict_dist(outside.X).std().mean()),
+        inside=Spread.of(model.predict_dist(data.X)),
+        outside=Spread.of(model.predict_dist(outside.X)),
     )
+
+
+def trained_law(model: DGMERegressor, X) -> Any:
+    """What Algorithm 1 learned, without what Laplace's approximation adds to it."""
+    return model.predict_dist(X, n_posterior_samples=0)
 
 
 def show(demo: Demo, console: Console) -> None:
@@ -74,11 +96,17 @@ def show(demo: Demo, console: Console) -> None:
         ("negative log-likelihood, in sample", f"{demo.nll:.3f}", f"{demo.nll_of_truth:.3f}"),
         ("its expectation (entropy)", "", f"{TRUE_ENTROPY:.3f}"),
         ("share of targets in the 90 % interval", f"{demo.coverage:.1%}", f"{true_coverage:.1%}"),
-        ("mean predictive std, |x| ≤ 4 (trained)", f"{demo.std_inside:.2f}", ""),
-        ("mean predictive std, 4 ≤ |x| ≤ 5 (beyond)", f"{demo.std_outside:.2f}", ""),
+        *_rows("|x| ≤ 4 (trained)", demo.inside),
+        *_rows("4 ≤ |x| ≤ 5 (beyond)", demo.outside),
     ):
         table.add_row(name, learned, truth)
     console.print(table)
+
+
+def _rows(where: str, spread: Spread) -> Iterator[tuple[str, str, str]]:
+    yield f"mean predictive std, {where}", f"{spread.std:.2f}", ""
+    yield "  of the noise (aleatoric)", f"{spread.aleatoric:.2f}", ""
+    yield "  of what is not known (epistemic)", f"{spread.epistemic:.2f}", ""
 
 
 def write(demo: Demo, folder: Path) -> list[Path]:
@@ -100,7 +128,7 @@ def draw(demo: Demo) -> Figure:
     grid = figure.add_gridspec(3, 2, width_ratios=(2, 1))
     main = figure.add_subplot(grid[:, 0])
     x = np.linspace(-5, 5, 401)
-    law = demo.model.predict_dist(x[:, None])
+    law = trained_law(demo.model, x[:, None])
     y_range = (-150.0, 150.0)
     plots.density_map(law, x, y_range, main)
     plots.components(law, x, main)
@@ -118,7 +146,7 @@ def draw(demo: Demo) -> Figure:
         reach = abs(at) ** 3 + 12
         y = np.linspace(-reach, reach, 600)
         plots.conditional_density(
-            demo.model.predict_dist([[at]])[0], y, ax, truth=truth, label="predicted"
+            trained_law(demo.model, [[at]])[0], y, ax, truth=truth, label="predicted"
         )
         ax.set_title(f"density of y at x = {at:g}", fontsize=10)
         ax.tick_params(labelsize=8)
@@ -130,7 +158,7 @@ def draw(demo: Demo) -> Figure:
 
 
 def _write_predictions(demo: Demo, path: Path) -> None:
-    law = demo.model.predict_dist(demo.data.X)
+    law = trained_law(demo.model, demo.data.X)
     lower, upper = law.interval(0.9)
     columns = {
         "x": demo.data.X[:, 0],

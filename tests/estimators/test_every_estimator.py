@@ -1,6 +1,8 @@
 """What holds for every estimator: its verbs, its files, its habits, its refusals."""
 
+import copy
 import pickle
+from dataclasses import replace
 
 import equinox as eqx
 import jax
@@ -141,8 +143,19 @@ def test_posterior_samples_are_the_groups_of_the_law(model, fitted):
         if isinstance(model, ENSEMBLES):
             expected *= members
         assert len(np.unique(law.groups)) == expected
-    with pytest.raises(ValueError, match=r"n_posterior_samples must be a positive integer.* 0"):
-        model.predict_dist(X, n_posterior_samples=0)
+    with pytest.raises(ValueError, match="n_posterior_samples must be an integer from 0.* -1"):
+        model.predict_dist(X, n_posterior_samples=-1)
+
+
+@everything
+def test_no_posterior_samples_are_the_trained_parameters(model, fitted):
+    X, model = table()[0], fitted(model)
+    certain = copy.copy(model)
+    certain.ensemble_ = replace(model.ensemble_, posterior=None)
+    law, expected = model.predict_dist(X, n_posterior_samples=0), certain.predict_dist(X)
+    np.testing.assert_array_equal(law.weights, expected.weights)
+    np.testing.assert_array_equal(law.groups, expected.groups)
+    np.testing.assert_array_equal(law.mean(), expected.mean())
 
 
 @everything

@@ -2,7 +2,6 @@
 
 import warnings
 from abc import ABCMeta
-from dataclasses import replace
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -100,11 +99,6 @@ class _TrainedByEM(NetworkEstimator, metaclass=ABCMeta):
         for finding in result.findings[0]:
             warnings.warn(str(finding), ConvergenceWarning, stacklevel=3)
         return task.ensemble(params, weights, posterior=posterior)
-
-    @property
-    def _trained(self) -> Ensemble:
-        """The components as they were trained, whatever is sampled around them."""
-        return replace(self.ensemble_, posterior=None)
 
     def _plan(self, n_init: int) -> em.Plan:
         return em.Plan(
@@ -208,7 +202,7 @@ class DGMERegressor(_TrainedByEM, NetworkRegressor):
                 f"y must hold finite numbers, one target for each of {len(X)} rows, but it has "
                 f"shape {y.shape} and {(~np.isfinite(y)).sum()} entries that are not finite."
             )
-        law = self._trained.gaussian_law(X, 1, find_device(self.device))
+        law = self.ensemble_.gaussian_law(X, 0, find_device(self.device))
         return law.responsibilities(y)
 
     def _head(self, n_targets: int) -> Head:
@@ -259,7 +253,7 @@ class DGMEClassifier(_TrainedByEM, NetworkClassifier):
                 f"y holds the class {unknown.tolist()[0]!r}, which was not there in the fit; the "
                 f"classes are {self.classes_}. Leave such rows out, or fit with them."
             )
-        law = self._trained.categorical_law(X, 1, find_device(self.device))
+        law = self.ensemble_.categorical_law(X, 0, find_device(self.device))
         return law.responsibilities(np.searchsorted(self.classes_, y))
 
     def _head(self, n_targets: int) -> Head:

@@ -93,11 +93,15 @@ class Ensemble:
         return CategoricalMixture(weights, probabilities, groups)
 
     def mixtures(self, rows: np.ndarray, n_samples: int, device: jax.Device | None) -> Mixtures:
-        """Every member's components under every posterior sample, sample by sample."""
-        n_members, n_samples = len(self.weights), n_samples if self.posterior else 1
+        """Every member's components under every posterior sample, sample by sample.
+
+        Without a posterior, or with no samples of it, under the parameters as they were trained.
+        """
+        posterior = self.posterior if n_samples else None
+        n_members, n_samples = len(self.weights), n_samples if posterior else 1
         n_lanes, lane = n_members * n_samples, 0
         found: list[np.ndarray] = []
-        for draws in self._draws(n_samples):
+        for draws in self._draws(posterior, n_samples):
             drawn = min(draws.params.shape[0] * n_members, n_lanes - lane)
             for start in range(0, max(len(rows), 1), _ROWS_AT_ONCE):
                 block = slice(start, start + _ROWS_AT_ONCE)
@@ -123,16 +127,16 @@ class Ensemble:
         groups = np.repeat(np.arange(n_groups), len(parts[0]) // n_groups)
         return Mixtures(shares, [np.moveaxis(part, 0, 1) for part in parts], groups)
 
-    def _draws(self, n_samples: int) -> Iterator[Draws]:
+    def _draws(self, posterior: Posterior | None, n_samples: int) -> Iterator[Draws]:
         """The posterior's samples in blocks of equal size, which one program serves."""
-        if self.posterior is None:
+        if posterior is None:
             yield Draws(self.params[None])
             return
         at_once = min(_LANES_AT_ONCE // len(self.weights), _PARAMETERS_AT_ONCE // self.params.size)
         n_blocks = math.ceil(n_samples / max(1, at_once))
         rng = np.random.default_rng(self.seed)
         for _ in range(n_blocks):
-            yield self.posterior.draw(self.params, math.ceil(n_samples / n_blocks), rng)
+            yield posterior.draw(self.params, math.ceil(n_samples / n_blocks), rng)
 
     def _apply(
         self, draws: Draws, rows: np.ndarray, device: jax.Device | None

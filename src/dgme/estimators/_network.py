@@ -197,8 +197,8 @@ class NetworkEstimator(Fitted, BaseEstimator, metaclass=ABCMeta):
 
     def _n_samples(self, n_posterior_samples: int | None) -> int:
         n = self.n_posterior_samples if n_posterior_samples is None else n_posterior_samples
-        if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n_posterior_samples must be a positive integer, but is {n!r}.")
+        if not isinstance(n, Integral) or n < 0:
+            raise ValueError(f"n_posterior_samples must be an integer from 0, but is {n!r}.")
         return int(n)
 
     def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -261,7 +261,8 @@ class NetworkRegressor(DensityRegressor, NetworkEstimator):
         """The predictive law of every row.
 
         Where parameters are sampled, it is the mixture of the laws of all samples, by default
-        `n_posterior_samples` of the estimator, and its `groups` tell them apart.
+        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
+        is the law of the parameters as they were trained.
         """
         rows = self._rows(X)
         n_samples = self._n_samples(n_posterior_samples)
@@ -284,7 +285,8 @@ class NetworkClassifier(DensityClassifier, NetworkEstimator):
         """The predictive law of every row, over the numbers of the classes in `classes_`.
 
         Where parameters are sampled, it is the mixture of the laws of all samples, by default
-        `n_posterior_samples` of the estimator, and its `groups` tell them apart.
+        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
+        is the law of the parameters as they were trained.
         """
         rows = self._rows(X)
         n_samples = self._n_samples(n_posterior_samples)
