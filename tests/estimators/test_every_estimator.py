@@ -143,7 +143,7 @@ def test_posterior_samples_are_the_groups_of_the_law(model, fitted):
         if isinstance(model, ENSEMBLES):
             expected *= members
         assert len(np.unique(law.groups)) == expected
-    with pytest.raises(ValueError, match="n_posterior_samples must be an integer from 0.* -1"):
+    with pytest.raises(ValueError, match=r"n_posterior_samples must be an integer from 0.* -1"):
         model.predict_dist(X, n_posterior_samples=-1)
 
 
