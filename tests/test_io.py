@@ -10,7 +10,7 @@ from safetensors.numpy import load_file, save_file
 from sklearn.exceptions import NotFittedError
 
 import dgme
-from dgme import DGMERegressor, ModelFileError, io
+from dgme import DGMERegressor, ModelFileError, _files
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
@@ -171,9 +171,9 @@ def test_a_full_disk_leaves_the_old_file(model, path, monkeypatch, step):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if step == "write":
-        monkeypatch.setattr(io.os, "fdopen", full)
+        monkeypatch.setattr(_files.os, "fdopen", full)
     else:
-        monkeypatch.setattr(io.os, step, full)
+        monkeypatch.setattr(_files.os, step, full)
     with pytest.raises(OSError, match="No space left"):
         model.save(path)
     monkeypatch.undo()

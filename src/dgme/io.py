@@ -4,9 +4,6 @@ Loading a file builds an estimator from plain values and arrays; it never runs c
 """
 
 import json
-import os
-import secrets
-import shutil
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -17,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 from sklearn.utils.validation import check_is_fitted
 
+from dgme._files import write_atomically
 from dgme.estimators import describe_design, load_design
 from dgme.nn import Design
 
@@ -99,28 +97,6 @@ def _kind(name: object) -> type | None:
     from dgme import estimators
 
     return getattr(estimators, name) if isinstance(name, str) and name in _KINDS else None
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the file and rename, so that an old file stays whole until the new one is."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {path.parent}. Create it first.")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    # A new file gets the usual permissions from the system; one that is replaced keeps its own.
-    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            shutil.copymode(path, beside)
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

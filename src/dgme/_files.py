@@ -1,0 +1,28 @@
+"""Files that appear whole or not at all."""
+
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write beside the file and rename, so that an old file stays whole until the new one is."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"There is no folder {path.parent}. Create it first.")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    # A new file gets the usual permissions from the system; one that is replaced keeps its own.
+    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            shutil.copymode(path, beside)
+        os.replace(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
