@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from dgme.datasets._home import find
+from dgme.datasets._sources import DATASETS
 
 N_SPLITS = 20
 
@@ -33,10 +34,10 @@ class Split(NamedTuple):
 
 
 def load_splits(name: str) -> list[Split]:
-    """The 20 splits of a table, read from the folder that DGME_DATA names."""
+    """The 20 splits of a table, which is downloaded if DGME_DATA does not name a folder with it."""
     if name not in FOLDERS:
         raise ValueError(f"name must be one of {', '.join(FOLDERS)}, but is {name!r}.")
-    folder = find(f"UCI_Datasets/{FOLDERS[name]}/data")
+    folder = find(DATASETS[name]) / "UCI_Datasets" / FOLDERS[name] / "data"
 
     def indices(which: str) -> np.ndarray:
         return np.loadtxt(folder / f"index_{which}.txt").astype(int)
