@@ -1,5 +1,7 @@
 """Data of the paper's experiments."""
 
+from dgme.datasets import finance as finance
+from dgme.datasets import mnist as mnist
 from dgme.datasets import toy as toy
 from dgme.datasets import uci as uci
 from dgme.datasets._download import DownloadError as DownloadError
