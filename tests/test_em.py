@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import softmax
 
 from dgme import em
 from dgme.engine import (
@@ -12,11 +13,12 @@ from dgme.engine import (
     apply_lanes,
     train,
 )
-from dgme.nn import MLP, FlatNetwork, GaussianHead
+from dgme.nn import MLP, CategoricalHead, FlatNetwork, GaussianHead
 from dgme.rounds import Mixture, Round, Status, Trouble
 
 HEAD = GaussianHead(1e-2)
 EXPERTS = em.Experts(FlatNetwork(MLP((12,), "tanh"), (1,), 2), HEAD)
+CLASSIFIERS = em.Experts(FlatNetwork(MLP((12,), "tanh"), (1,), 3), CategoricalHead(3))
 
 
 def plan(**changes):
@@ -36,6 +38,16 @@ def two_branches(n=200, seed=0, datasets=1):
     sign = np.where(rng.uniform(size=(datasets, n)) < 0.7, 1, -1)
     y = sign * (1 + x[..., 0] / 2) + 0.2 * rng.normal(size=(datasets, n))
     return em.Data.of(x, y)
+
+
+def three_classes(n=200, seed=0):
+    """Softmax of 2x, -x and 1, of which a third of the rows knows nothing."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, (1, n, 1))
+    known = softmax(np.concatenate([2 * x, -x, np.ones_like(x)], axis=2), axis=2)
+    chances = np.where(rng.uniform(size=(1, n, 1)) < 1 / 3, 1 / 3, known)
+    classes = (rng.uniform(size=(1, n, 1)) > chances.cumsum(axis=2)).sum(axis=2).clip(max=2)
+    return em.Data.of(x, np.eye(3)[classes])
 
 
 def same(a, b):
@@ -83,11 +95,16 @@ def test_mixture_weights_are_mean_responsibilities_of_weighted_rows():
 
 
 @pytest.mark.parametrize("n_components", [1, 2, 4])
-def test_full_batch_em_never_lowers_the_likelihood(n_components):
+@pytest.mark.parametrize(
+    ("experts", "data"),
+    [(EXPERTS, two_branches()), (CLASSIFIERS, three_classes())],
+    ids=["regression", "classes"],
+)
+def test_full_batch_em_never_lowers_the_likelihood(experts, data, n_components):
     """With short steps on all rows at once, Q rises in every round, and the likelihood with it."""
     result = em.fit(
-        EXPERTS,
-        two_branches(),
+        experts,
+        data,
         n_components,
         plan(n_rounds=25, epochs_per_round=10, batch_size=200, optimiser=Optimiser(1e-3)),
         seed=0,

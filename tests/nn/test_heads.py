@@ -61,6 +61,66 @@ def test_log_prob_of_classes(head):
     np.testing.assert_allclose(head.log_prob(outputs, one_hot), np.log(of_row), rtol=5e-5)
 
 
+def mixture_by_hand(head, outputs, y):
+    """Loss of every row and its gradient in the outputs, in double precision and NumPy.
+
+    With gamma the responsibilities, the slope of the loss is pi - gamma in a logit of the weights,
+    gamma (mu - y) / v in a mean and gamma (1 - (y - mu)^2 / v) / 2 v in a variance v.
+    """
+    logits = outputs[:, :K]
+    raw_means, raw_variances = np.split(outputs[:, K:], 2, axis=1)
+    mean, raw = (part.reshape(N, K, head.n_targets) for part in (raw_means, raw_variances))
+    variance, away = np.log1p(np.exp(raw)) + head.min_scale**2, y[:, None] - mean
+    pi = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    densities = np.exp(-0.5 * away**2 / variance) / np.sqrt(2 * np.pi * variance)
+    joint = pi * densities.prod(axis=2)
+    gamma = joint / joint.sum(axis=1, keepdims=True)
+    in_mean = -gamma[..., None] * away / variance
+    in_variance = 0.5 * gamma[..., None] * (1 - away**2 / variance) / variance
+    in_raw = in_variance * special.expit(raw)
+    slopes = (pi - gamma, in_mean.reshape(N, -1), in_raw.reshape(N, -1))
+    return -np.log(joint.sum(axis=1)), np.concatenate(slopes, axis=1)
+
+
+def classes_by_hand(head, outputs, y):
+    """As above; the slope in a logit of a class is gamma (p - y)."""
+    logits, of_classes = outputs[:, :K], outputs[:, K:].reshape(N, K, C)
+    pi = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    p = np.exp(of_classes) / np.exp(of_classes).sum(axis=2, keepdims=True)
+    joint = pi * (p * y[:, None]).sum(axis=2)
+    gamma = joint / joint.sum(axis=1, keepdims=True)
+    in_classes = gamma[..., None] * (p - y[:, None])
+    slopes = (pi - gamma, in_classes.reshape(N, -1))
+    return -np.log(joint.sum(axis=1)), np.concatenate(slopes, axis=1)
+
+
+@pytest.mark.parametrize(
+    ("head", "by_hand"),
+    [
+        (MixtureHead(0.3, K), mixture_by_hand),
+        (MixtureHead(0.3, K, D), mixture_by_hand),
+        (CategoricalMixtureHead(K, C), classes_by_hand),
+    ],
+    ids=["gaussians", "gaussians, three targets", "classes"],
+)
+def test_loss_and_gradient_of_a_mixture_density_network(head, by_hand):
+    rng, outputs = np.random.default_rng(1), outputs_of(head, 1.0)
+    if isinstance(head, CategoricalMixtureHead):
+        y = np.eye(C)[rng.integers(C, size=N)]
+    else:
+        y = rng.normal(size=(N, head.n_targets)).astype(np.float32).astype(np.float64)
+    loss, gradient = by_hand(head, np.asarray(outputs, np.float64), y)
+
+    @jax.jit
+    def losses(outputs):
+        return -head.log_prob(outputs, jnp.asarray(y, jnp.float32))
+
+    # Single precision, whose unit is 1.2e-7; responsibilities inherit that of log densities.
+    np.testing.assert_allclose(losses(outputs), loss, rtol=2e-6, atol=2e-6)
+    found = jax.grad(lambda outputs: losses(outputs).sum())(outputs)
+    np.testing.assert_allclose(found, gradient, rtol=2e-5, atol=1e-6)
+
+
 def test_weights_of_a_mixture_sum_to_one():
     for head in (MixtureHead(1e-2, K), CategoricalMixtureHead(K, C)):
         np.testing.assert_allclose(head(outputs_of(head))[0].sum(axis=1), 1, rtol=1e-6)
