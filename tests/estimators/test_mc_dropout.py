@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from dgme import MCDropoutRegressor
+from dgme.nn import MLP
 
 SETTINGS = {"epochs": 20, "validation_fraction": None, "random_state": 0}
 
@@ -35,3 +36,12 @@ def test_a_linear_network_has_the_law_of_the_formula(rate):
     # The noise is kept in single precision.
     np.testing.assert_allclose(law.aleatoric_variance(), 0.49, rtol=1e-6)
     np.testing.assert_allclose(law.var(), law.epistemic_variance() + 0.49, rtol=1e-6)
+
+
+def test_a_perceptron_of_a_users_own_drops_features_only_if_it_says_so():
+    """Without hidden units there is nothing else to drop, and all passes are one."""
+    X, y = table()
+    for drops in (False, True):
+        design = MLP((), dropout=0.5, drop_inputs=drops)
+        law = MCDropoutRegressor(**SETTINGS, network=design).fit(X, y).predict_dist(X)
+        assert (law.means != law.means[:, :1]).any() == drops

@@ -27,7 +27,10 @@ class _MCDropout(TrainedAlone, metaclass=ABCMeta):
                 "Monte Carlo dropout needs units that are dropped, but dropout is 0. Set it above "
                 "zero."
             )
-        return replace(design, drop_inputs=True) if isinstance(design, MLP) else design
+        # A network of the user's own drops what it says.
+        if self.network is None and isinstance(design, MLP):
+            return replace(design, drop_inputs=True)
+        return design
 
     def _train(self, task: Task) -> Ensemble:
         params = self._fit_members(task, 1)
@@ -63,6 +66,10 @@ class MCDropoutRegressor(_MCDropout, NetworkRegressor):
     -----
     Every pass is a sample of the posterior: the epistemic variance is the variance of their means,
     the aleatoric variance is that of the noise.
+
+    Features are dropped like hidden units. Where there are only one or two, the passes that know
+    nothing of the row can give its law a second mode; `network=dgme.nn.MLP(dropout=0.1)` drops
+    hidden units alone.
 
     Examples
     --------
