@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dgme
-from dgme import DGMERegressor, GaussianMixture
+from dgme import DGMERegressor, GaussianMixture, nn
 from dgme.estimators import Scaling
 from dgme.estimators._rows import split
 
@@ -103,6 +103,24 @@ def test_without_standardisation_the_networks_see_the_raw_numbers():
     model = DGMERegressor(**FAST, standardize=False).fit(X, y)
     assert (model.ensemble_.x_scaling.scale == 1).all()
     assert model.ensemble_.y_scaling.center == 0
+
+
+def test_the_adversary_goes_a_share_of_the_range_of_each_feature():
+    """Over all steps, where rows are sequences; constants have no range."""
+    X, y = table()
+    X = X * [1, 1000, 0] + 5
+    settings = FAST | {"validation_fraction": None, "adversarial_eps": 0.02}
+    step = DGMERegressor(**settings).fit(X, y).ensemble_.experts.adversarial_step
+    expected = 0.02 * np.ptp(X, axis=0) / np.maximum(X.std(axis=0), 1e-9)
+    np.testing.assert_allclose(step, expected, rtol=1e-5)
+    sequences = np.stack([X[:, :2], 2 * X[:, :2]], axis=1)
+    model = DGMERegressor(**settings, network=nn.LSTM(hidden_size=3)).fit(sequences, y)
+    flat = sequences.reshape(-1, 2)
+    np.testing.assert_allclose(
+        model.ensemble_.experts.adversarial_step,
+        np.tile(0.02 * np.ptp(flat, axis=0) / flat.std(axis=0), (2, 1)),
+        rtol=1e-5,
+    )
 
 
 def test_more_rounds_by_warm_start_equal_one_long_fit():
