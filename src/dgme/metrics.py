@@ -59,6 +59,20 @@ def coverage(law, y, confidence: float = 0.9) -> float:
     return float(np.mean((lower <= y) & (y <= upper)))
 
 
+def quantile_calibration_error(law, y, n_levels: int = 99) -> float:
+    """Mean distance between a level and the share of targets below that quantile.
+
+    The levels divide the unit interval evenly. For a calibrated law and n targets chance alone
+    gives about 0.3 / √n.
+    """
+    if n_levels < 1:
+        raise ValueError(f"n_levels must be at least 1, but it is {n_levels}")
+    levels = np.arange(1, n_levels + 1) / (n_levels + 1)
+    pit = np.sort(law.cdf(_target(y, law)), axis=0).reshape(len(law), -1)
+    below = np.stack([np.searchsorted(column, levels, side="right") for column in pit.T])
+    return float(np.abs(below / len(pit) - levels).mean())
+
+
 def brier(law, y) -> float:
     """Mean Brier score of the classes, from 0 to 2."""
     return float(np.mean(law.brier(_target(y, law))))

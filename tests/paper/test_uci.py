@@ -1,16 +1,20 @@
-import io
-
 import numpy as np
 import pytest
-from rich.console import Console
 
 from dgme.datasets import uci as tables
 from dgme.paper import uci
+from dgme.paper.settings import UCI
+
+METHODS = ["MDN", "MCD", "DE", "DGME_J1", "DGME_J3"]
+SMALL = UCI(
+    tables=("boston",), splits=3, rounds=(1, 3), epochs=30, mdn_epochs=60, mcd_epochs=60,
+    mcd_passes=20, n_components=2, hidden_sizes=(20,),
+)  # fmt: skip
 
 
-@pytest.fixture
-def small_table(monkeypatch):
-    """A linear table with noise of 0.1 in place of a real one; scores in the target's units."""
+@pytest.fixture(scope="module")
+def results():
+    """Scores of a linear table with noise of one unit in place of a real one."""
     rng = np.random.default_rng(0)
 
     def split():
@@ -18,30 +22,47 @@ def small_table(monkeypatch):
         y = 50 + 10 * (X[:, 0] + 0.1 * rng.normal(size=120))
         return tables.Split(X[:100], y[:100], X[100:], y[100:])
 
-    splits = [split() for _ in range(tables.N_SPLITS)]
-    monkeypatch.setattr(tables, "load_splits", lambda name: splits)
+    splits = [split() for _ in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "load_splits", lambda name: splits)
+        return [result for task in uci.UciExperiment(SMALL, 0).tasks() for result in task.run()]
 
 
-def test_all_splits_are_scored_after_each_number_of_rounds(small_table):
-    scores = uci.run("boston")
-    assert scores.shape == (len(uci.ROUNDS), tables.N_SPLITS, len(uci.METRICS))
-    rmse, nll, mixture_nll = scores[-1].mean(axis=0)
-    # Noise of one unit, learned from 100 rows.
-    assert 0.8 < rmse < 2.0
-    assert 1.0 < nll < 3.0
-    assert 1.0 < mixture_nll < 3.0
+def test_every_split_is_scored_for_every_method(results):
+    assert [tuple(result.of.values()) for result in results] == [
+        ("boston", method, split)
+        for methods in (["MDN"], ["MCD"], ["DE"], METHODS[3:])
+        for method in methods
+        for split in range(3)
+    ]
+    for result in results:
+        assert set(result.scores) == set(uci.SCORES)
+        assert np.isfinite(list(result.scores.values())).all()
 
 
-def test_cells_are_marked_against_the_paper():
-    def scores(value):
-        return {"boston": np.full((len(uci.ROUNDS), tables.N_SPLITS, len(uci.METRICS)), value)}
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_are_in_the_units_of_the_target(results, method):
+    scores = [result.scores for result in results if result.of["method"] == method]
+    rmse, nll, coverage, width = (
+        np.mean([of[name] for of in scores]) for name in ("rmse", "nll", "coverage", "width")
+    )
+    # Noise of one unit, learned from 100 rows: at best 1, 1.42, 0.9 and 3.3.
+    assert 0.8 < rmse < 3
+    assert 1.2 < nll < 2.7
+    assert 0.75 < coverage <= 1
+    assert 2 < width < 10
 
-    def text(value):
-        console = Console(width=200, record=True, file=io.StringIO())
-        for table in uci.tabulate(scores(value)):
-            console.print(table)
-        return console.export_text()
 
-    assert text(0.0).count("✓") == 12
-    assert text(100.0).count("✗") == 12
-    assert "3.11 ± 0.94" in text(0.0)
+def test_tables_hold_every_method_beside_the_papers(results):
+    found = uci.UciExperiment(SMALL, 0).tables(results)
+    assert [table.title.split(" on ")[0] for table in found] == [
+        score.title for score in uci.SCORES.values()
+    ]
+    for table in found:
+        assert {column for _, column in table.cells} == set(table.columns)
+    rmse = found[0]
+    assert rmse.cells["boston", "DGME, J = 1"].paper == (3.11, 0.94)
+    # A method with a number of rounds that the paper does not have.
+    assert rmse.cells["boston", "DGME, J = 3"].paper is None
+    values = [result.scores["rmse"] for result in results if result.of["method"] == "MDN"]
+    np.testing.assert_allclose(rmse.cells["boston", "MDN"][:2], [np.mean(values), np.std(values)])

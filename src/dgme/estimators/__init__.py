@@ -11,4 +11,6 @@ from dgme.estimators._mc_dropout import MCDropoutRegressor as MCDropoutRegressor
 from dgme.estimators._mdn import MDNClassifier as MDNClassifier
 from dgme.estimators._mdn import MDNRegressor as MDNRegressor
 from dgme.estimators._multi_swag import MultiSWAGRegressor as MultiSWAGRegressor
+from dgme.estimators._noise import mean_head as mean_head
+from dgme.estimators._noise import most_likely_scale as most_likely_scale
 from dgme.estimators._scaling import Scaling as Scaling

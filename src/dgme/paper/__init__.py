@@ -1,1 +1,1 @@
-"""The experiments of the paper, ours beside theirs."""
+"""The paper's experiments, and what runs, resumes, tabulates and draws them."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from dgme.paper.tables import ResultTable
 
@@ -43,12 +43,16 @@ class Figure:
     cost: float = 1.0
 
 
+@runtime_checkable
 class Experiment(Protocol):
     """An experiment of the paper, made from its settings and a seed."""
 
-    name: str
-    settings: Any
-    """A frozen dataclass; results of other settings are not taken up again."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> Any:
+        """A frozen dataclass; results of other settings are not taken up again."""
 
     def tasks(self) -> Sequence[Task]: ...
 

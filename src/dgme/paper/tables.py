@@ -84,7 +84,7 @@ class ResultTable:
         cell = self.cells.get((row, column))
         if cell is None or cell.paper is None or not self.better or not self.marked:
             return None
-        return self.better * (cell.mean - cell.paper.mean) >= -cell.tolerance
+        return bool(self.better * (cell.mean - cell.paper.mean) >= -cell.tolerance)
 
     def best(self, row: str) -> set[str]:
         """The columns with the best of our numbers in a row, as they are shown."""
@@ -97,16 +97,16 @@ class ResultTable:
             return set()
         return {column for column, value in shown.items() if value == max(shown.values())}
 
-    def text(self, row: str, column: str) -> str:
-        """A cell as plain text: ours | the paper's, and a mark."""
+    def texts(self, row: str, column: str) -> tuple[str, ...]:
+        """A cell as plain text: ours, and the paper's with a mark, where there is any."""
         cell = self.cells.get((row, column))
         if cell is None:
-            return ""
+            return ()
         ours = _shown(cell.mean, cell.spread, self.decimals)
         if cell.paper is None:
-            return ours
+            return (ours,)
         mark = {True: " ✓", False: " ✗", None: ""}[self.reached(row, column)]
-        return f"{ours} | {_shown(*cell.paper, self.paper_decimals)}{mark}"
+        return ours, f"{_shown(*cell.paper, self.paper_decimals)}{mark}"
 
     def counts(self) -> tuple[int, int]:
         """How many cells reach the paper's, and how many have something to compare."""

@@ -1,152 +1,245 @@
-"""Tables 1, 2 and 9 of the paper, its own columns: DGME after J rounds on seven UCI tables.
+"""Tables 1, 2 and 9 of the paper: seven UCI tables, with scores that the paper lacks beside them.
 
-    DGME_DATA=folder python -m dgme.paper.uci [table ...] [--seed 0] [--learning-rate 0.01]
-
-All 20 splits of a table train side by side. Scores are in the target's units on the test rows,
-mean ± standard deviation over splits.
+All splits of a table train side by side. Scores are in the target's units on the test rows, mean ±
+standard deviation over splits.
 """
 
-import argparse
-import json
-import sys
-import time
-from collections.abc import Callable, Mapping
-from importlib.resources import files
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
-from rich.console import Console
-from rich.table import Table
 
-from dgme import em, metrics
+from dgme import em, independent, metrics
 from dgme.datasets import uci
 from dgme.distributions import GaussianMixture
 from dgme.engine import Optimiser, Prediction, apply_lanes
-from dgme.estimators import Scaling
-from dgme.nn import MLP, FlatNetwork, GaussianHead
-
-ROUNDS = (1, 2, 5, 10)
-N_COMPONENTS = 5
-HIDDEN_SIZES = (50,)
-MIN_SCALE = 1e-3
-# The paper's text says 0.001, with which its numbers are out of reach; with 0.01 they come out.
-LEARNING_RATE = 0.01
-EPOCHS_PER_ROUND = 40
-BATCH_SIZE = 32
+from dgme.estimators import Scaling, mean_head, most_likely_scale
+from dgme.experts import Data, Experts
+from dgme.nn import MLP, FlatNetwork, GaussianHead, Head, MixtureHead
+from dgme.paper.experiment import Figure, Result, Task
+from dgme.paper.settings import UCI
+from dgme.paper.tables import Cell, ResultTable, published
 
 Metric = Callable[[GaussianMixture, np.ndarray], float]
-# Our names of the metrics, and those of the paper's tables.
-METRICS: Mapping[str, tuple[str, Metric]] = MappingProxyType(
+
+
+class Score(NamedTuple):
+    metric: Metric
+    title: str
+    published: str = ""
+    """The paper's table, if it has one."""
+    better: int = -1
+
+
+def _width(law: GaussianMixture, y: np.ndarray) -> float:
+    lower, upper = law.interval(0.9)
+    return float(np.mean(upper - lower))
+
+
+SCORES: Mapping[str, Score] = MappingProxyType(
     {
-        "RMSE": ("uci_rmse", metrics.rmse),
-        "NLL of the Gaussian summary": ("uci_nll", metrics.gaussian_nll),
-        "NLL of the mixture": ("uci_nll_mixture", metrics.nll),
+        "rmse": Score(metrics.rmse, "RMSE", "uci_rmse"),
+        "gaussian_nll": Score(metrics.gaussian_nll, "NLL of the Gaussian summary", "uci_nll"),
+        "nll": Score(metrics.nll, "NLL of the mixture", "uci_nll_mixture"),
+        "crps": Score(metrics.crps, "CRPS"),
+        "coverage": Score(partial(metrics.coverage, confidence=0.9), "Coverage of 90 %", better=0),
+        "width": Score(_width, "Width of the 90 % interval", better=0),
+        "calibration": Score(metrics.quantile_calibration_error, "Calibration error of quantiles"),
     }
 )
 
 
-def run(
-    name: str, seed: int = 0, learning_rate: float = LEARNING_RATE
-) -> Float64[np.ndarray, "rounds splits metrics"]:
-    """Scores of every split after each number of rounds in `ROUNDS`."""
-    splits = uci.load_splits(name)
-    scalings = [
-        tuple(Scaling.standard(part, np.ones(len(part))) for part in (s.X_train, s.y_train))
-        for s in splits
-    ]
+class Splits(NamedTuple):
+    """The splits of a table in standardised units, and what they are standardised by."""
 
-    def stack(of: str) -> np.ndarray:
-        axis = 0 if of.startswith("X") else 1
-        return np.stack(
-            [u[axis].forward(getattr(s, of)) for s, u in zip(splits, scalings, strict=True)]
-        ).astype(np.float32)
+    train: Data
+    x_test: np.ndarray
+    y_test: list[np.ndarray]
+    """In the target's units."""
+    units: list[Scaling]
 
-    data, x_test = em.Data.of(stack("X_train"), stack("y_train")), stack("X_test")
-    head = GaussianHead(MIN_SCALE)
-    network = FlatNetwork(MLP(HIDDEN_SIZES), x_test.shape[2:], head.n_outputs)
-    runs = np.arange(len(splits), dtype=np.int32)
-    plan = em.Plan(max(ROUNDS), EPOCHS_PER_ROUND, BATCH_SIZE, Optimiser(learning_rate))
-    task = em.Task(em.Experts(network, head), data, runs, plan, seed)
-    start = em.initialise(task.experts, len(runs), N_COMPONENTS, seed)
-    scores = []
-    for theta, done in em.iterate(task, start):
-        if done.number not in ROUNDS:
-            continue
-        _, *moments = apply_lanes(
-            Prediction(head),
-            network,
-            theta.params.reshape(-1, network.size),
-            x_test,
-            dataset=np.repeat(runs, N_COMPONENTS),
+    @classmethod
+    def load(cls, table: str, n_splits: int) -> "Splits":
+        splits = uci.load_splits(table)[:n_splits]
+        x_units, y_units = (
+            [Scaling.standard(split[part], np.ones(len(split[part]))) for split in splits]
+            for part in (0, 1)
         )
-        means, scales = (part.reshape(len(splits), N_COMPONENTS, -1) for part in moments)
-        scores.append(
-            [
-                [
-                    metric(
-                        GaussianMixture(
-                            theta.weights[r],
-                            means[r].T * unit.scale + unit.center,
-                            scales[r].T * unit.scale,
-                        ),
-                        split.y_test,
-                    )
-                    for _, metric in METRICS.values()
-                ]
-                for r, (split, (_, unit)) in enumerate(zip(splits, scalings, strict=True))
-            ]
+
+        def stack(units: list[Scaling], part: int) -> np.ndarray:
+            return np.stack([u.forward(s[part]) for u, s in zip(units, splits, strict=True)])
+
+        return cls(
+            Data.of(stack(x_units, 0), stack(y_units, 1)),
+            stack(x_units, 2).astype(np.float32),
+            [split.y_test for split in splits],
+            y_units,
         )
-    return np.array(scores)
+
+    @property
+    def runs(self) -> np.ndarray:
+        return np.arange(len(self.y_test), dtype=np.int32)
 
 
-def tabulate(scores: Mapping[str, np.ndarray]) -> list[Table]:
-    """One table per metric: a cell is ours, the paper's, and a mark.
+class Components(NamedTuple):
+    """Weights, means and scales of every split's laws, in standardised units."""
 
-    ✓ means at most the paper's number or within its standard error, spread / √20.
-    """
-    published = json.loads(files("dgme.paper").joinpath("published.json").read_text())
-    tables = []
-    for m, (metric, (source, _)) in enumerate(METRICS.items()):
-        table = Table(title=f"{metric}: ours | paper's (mean ± sd over {uci.N_SPLITS} splits)")
-        table.add_column("table")
-        for j in ROUNDS:
-            table.add_column(f"J = {j}", justify="right", no_wrap=True)
-        for name, values in scores.items():
-            cells = []
-            for i, j in enumerate(ROUNDS):
-                ours, spread = values[i, :, m].mean(), values[i, :, m].std()
-                theirs, their_spread = published[source][name][f"DGME_J{j}"]
-                # The paper rounds to two digits, so half of the last one is no difference.
-                reached = ours <= theirs + max(their_spread / np.sqrt(uci.N_SPLITS), 0.005)
-                cells.append(
-                    f"{ours:.3f} ± {spread:.2f} | {theirs:.2f} ± {their_spread:.2f} "
-                    f"{'✓' if reached else '✗'}"
-                )
-            table.add_row(name, *cells)
-        tables.append(table)
-    return tables
+    weights: Float64[np.ndarray, "splits n K"]
+    means: Float64[np.ndarray, "splits n K"]
+    scales: Float64[np.ndarray, "splits n K"]
+
+    def laws(self, units: Sequence[Scaling]) -> Iterator[GaussianMixture]:
+        for (weights, means, scales), unit in zip(zip(*self, strict=True), units, strict=True):
+            yield GaussianMixture(weights, means * unit.scale + unit.center, scales * unit.scale)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m dgme.paper.uci")
-    parser.add_argument("tables", nargs="*", help=", ".join(uci.FOLDERS))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--learning-rate", type=float, default=LEARNING_RATE)
-    asked = parser.parse_args()
-    console = Console(width=None if sys.stdout.isatty() else 150)
-    scores, begin = {}, time.perf_counter()
-    for name in asked.tables or uci.FOLDERS:
-        start = time.perf_counter()
-        try:
-            scores[name] = run(name, asked.seed, asked.learning_rate)
-        except (ValueError, FileNotFoundError) as error:
-            parser.error(str(error))
-        console.print(f"{name}: {time.perf_counter() - start:.1f} s", highlight=False)
-    for table in tabulate(scores):
-        console.print(table)
-    console.print(f"{time.perf_counter() - begin:.1f} s in all", highlight=False)
+def predict(
+    experts: Experts, params: np.ndarray, shares: np.ndarray, x: np.ndarray, keys=None
+) -> Components:
+    """The mixture of the members of every split, by their shares."""
+    n_splits, k = params.shape[:2]
+    parts = apply_lanes(
+        Prediction(experts.head),
+        experts.network,
+        params.reshape(n_splits * k, -1),
+        x,
+        dataset=np.repeat(np.arange(n_splits, dtype=np.int32), k),
+        keys=keys,
+    )
+    # From (members, rows, own components) to all components of a split in the last axis.
+    weights, means, scales = (
+        np.moveaxis(part.astype(np.float64).reshape(n_splits, k, x.shape[1], -1), 1, 2)
+        for part in parts
+    )
+    weights = shares[:, None, :, None] * weights / weights.sum(axis=3, keepdims=True)
+    return Components(*(part.reshape(*part.shape[:2], -1) for part in (weights, means, scales)))
 
 
-if __name__ == "__main__":
-    main()
+@dataclass(frozen=True)
+class UciExperiment:
+    settings: UCI
+    seed: int
+    name: str = "uci"
+
+    def tasks(self) -> Sequence[Task]:
+        methods = {"MDN": (self.mdn, 1), "MCD": (self.mcd, 2), "DE": (self.de, 2)}
+        methods["DGME"] = (self.dgme, 8)
+        return [
+            Task(
+                {"table": table, "method": method},
+                partial(self._run, table, of_splits),
+                cost=cost * {"kin8nm": 2.0, "power-plant": 2.0}.get(table, 0.5),
+                data=table,
+            )
+            for table in self.settings.tables
+            for method, (of_splits, cost) in methods.items()
+        ]
+
+    def figures(self) -> Sequence[Figure]:
+        return ()
+
+    def dgme(self, splits: Splits) -> Iterator[tuple[str, Components]]:
+        s = self.settings
+        experts, runs = self._experts(splits, GaussianHead(s.min_scale)), splits.runs
+        plan = em.Plan(max(s.rounds), s.epochs, s.batch_size, self._optimiser())
+        task = em.Task(experts, splits.train, runs, plan, self.seed)
+        start = em.initialise(experts, len(runs), s.n_components, self.seed)
+        for theta, done in em.iterate(task, start):
+            if done.number in s.rounds:
+                found = predict(experts, theta.params, theta.weights, splits.x_test)
+                yield f"DGME_J{done.number}", found
+
+    def mdn(self, splits: Splits) -> Iterator[tuple[str, Components]]:
+        s = self.settings
+        experts = self._experts(splits, MixtureHead(s.min_scale, s.n_components))
+        params = self._train(experts, splits, 1, s.mdn_epochs)
+        yield "MDN", predict(experts, params, np.ones(params.shape[:2]), splits.x_test)
+
+    def de(self, splits: Splits) -> Iterator[tuple[str, Components]]:
+        s = self.settings
+        x = splits.train.x
+        reach = np.ptp(x, axis=(0, 1)).astype(np.float32)
+        experts = self._experts(splits, GaussianHead(s.min_scale))
+        experts = experts._replace(adversarial_step=s.adversarial_eps * reach)
+        params = self._train(experts, splits, s.n_components, s.epochs)
+        shares = np.full(params.shape[:2], 1 / s.n_components)
+        yield "DE", predict(experts, params, shares, splits.x_test)
+
+    def mcd(self, splits: Splits) -> Iterator[tuple[str, Components]]:
+        s = self.settings
+        experts = self._experts(splits, mean_head(1), dropout=s.mcd_dropout, drop_inputs=True)
+        optimiser = Optimiser(s.learning_rate, s.mcd_weight_decay)
+        params = self._train(experts, splits, 1, s.mcd_epochs, optimiser)
+        params = np.repeat(params, s.mcd_passes, axis=1)
+        shares = np.full(params.shape[:2], 1 / s.mcd_passes)
+        rng = np.random.default_rng(self.seed)
+        keys = rng.integers(2**32, size=(shares.size, 2), dtype=np.uint32)
+        weights, means, _ = predict(experts, params, shares, splits.train.x, keys)
+        scales = [
+            most_likely_scale(w[0], m, y[:, 0].astype(np.float64), np.ones(len(y)), s.min_scale)
+            for w, m, y in zip(weights, means, splits.train.y, strict=True)
+        ]
+        found = predict(experts, params, shares, splits.x_test, keys)
+        noise = np.broadcast_to(np.array(scales)[:, None, None], found.means.shape)
+        yield "MCD", found._replace(scales=noise)
+
+    def tables(self, results: Sequence[Result]) -> Sequence[ResultTable]:
+        columns = ["MDN", "MCD", "DE", *(f"DGME_J{j}" for j in self.settings.rounds)]
+        found: dict[tuple[str, str], list[Mapping[str, float]]] = {}
+        for result in results:
+            found.setdefault((str(result.of["table"]), str(result.of["method"])), []).append(
+                result.scores
+            )
+        return [
+            ResultTable(
+                f"{score.title} on test rows, mean ± standard deviation over splits",
+                self.settings.tables,
+                [column.replace("_J", ", J = ") for column in columns],
+                {
+                    (table, method.replace("_J", ", J = ")): self._cell(table, method, name, of)
+                    for (table, method), of in found.items()
+                },
+                better=score.better,
+                decimals=3,
+            )
+            for name, score in SCORES.items()
+        ]
+
+    def _cell(
+        self, table: str, method: str, name: str, scores: Sequence[Mapping[str, float]]
+    ) -> Cell:
+        source = SCORES[name].published
+        paper = published(source)[table].get(method) if source else None
+        return Cell.of([of[name] for of in scores], paper, n_paper=uci.N_SPLITS)
+
+    def _run(
+        self, table: str, method: Callable[[Splits], Iterator[tuple[str, Components]]]
+    ) -> Iterator[Result]:
+        splits = Splits.load(table, self.settings.splits)
+        for name, components in method(splits):
+            laws = components.laws(splits.units)
+            for number, (law, y) in enumerate(zip(laws, splits.y_test, strict=True)):
+                scores = {score: of.metric(law, y) for score, of in SCORES.items()}
+                yield Result({"table": table, "method": name, "split": number}, scores)
+
+    def _experts(self, splits: Splits, head: Head, **more) -> Experts:
+        design = MLP(self.settings.hidden_sizes, **more)
+        return Experts(FlatNetwork(design, splits.x_test.shape[2:], head.n_outputs), head)
+
+    def _train(
+        self,
+        experts: Experts,
+        splits: Splits,
+        n_members: int,
+        epochs: int,
+        optimiser: Optimiser | None = None,
+    ) -> np.ndarray:
+        plan = independent.Plan(epochs, self.settings.batch_size, optimiser or self._optimiser())
+        return independent.fit(experts, splits.train, n_members, plan, seed=self.seed).params
+
+    def _optimiser(self) -> Optimiser:
+        return Optimiser(self.settings.learning_rate)
