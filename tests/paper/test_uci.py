@@ -8,7 +8,7 @@ from dgme.paper.settings import UCI
 METHODS = ["MDN", "MCD", "DE", "DGME_J1", "DGME_J3"]
 SMALL = UCI(
     tables=("boston",), splits=3, rounds=(1, 3), epochs=30, mdn_epochs=60, mcd_epochs=60,
-    mcd_passes=20, n_components=2, hidden_sizes=(20,),
+    mcd_rates=(0.01, 0.05), mcd_passes=20, n_components=2, hidden_sizes=(20,),
 )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ class UciExperiment:
     name: str = "uci"
 
     def tasks(self) -> Sequence[Task]:
-        methods = {"MDN": (self.mdn, 1), "MCD": (self.mcd, 2), "DE": (self.de, 2)}
+        methods = {"MDN": (self.mdn, 1), "MCD": (self.mcd, 6), "DE": (self.de, 2)}
         methods["DGME"] = (self.dgme, 8)
         return [
             Task(
@@ -156,7 +156,7 @@ class UciExperiment:
     def mdn(self, splits: Splits) -> Iterator[tuple[str, Components]]:
         s = self.settings
         experts = self._experts(splits, MixtureHead(s.min_scale, s.n_components))
-        params = self._train(experts, splits, 1, s.mdn_epochs)
+        params = self._train(experts, splits.train, 1, s.mdn_epochs)
         yield "MDN", predict(experts, params, np.ones(params.shape[:2]), splits.x_test)
 
     def de(self, splits: Splits) -> Iterator[tuple[str, Components]]:
@@ -165,27 +165,51 @@ class UciExperiment:
         reach = np.ptp(x, axis=(0, 1)).astype(np.float32)
         experts = self._experts(splits, GaussianHead(s.min_scale))
         experts = experts._replace(adversarial_step=s.adversarial_eps * reach)
-        params = self._train(experts, splits, s.n_components, s.epochs)
+        params = self._train(experts, splits.train, s.n_components, s.epochs)
         shares = np.full(params.shape[:2], 1 / s.n_components)
         yield "DE", predict(experts, params, shares, splits.x_test)
 
     def mcd(self, splits: Splits) -> Iterator[tuple[str, Components]]:
+        s, rng = self.settings, np.random.default_rng(self.seed)
+        held_out = rng.random(splits.train.weight.shape) < s.mcd_held_out
+        data = Data.of(splits.train.x, splits.train.y, np.where(held_out, 0.0, 1.0))
+        found = []
+        for rate in s.mcd_rates:
+            means = self._mcd_means(splits, data, rate, splits.train.x)
+            scales, likelihoods = zip(
+                *(
+                    self._noise(*of_split)
+                    for of_split in zip(means, splits.train.y, held_out, strict=True)
+                ),
+                strict=True,
+            )
+            found.append((np.mean(likelihoods), rate, np.array(scales)))
+        _, rate, scales = max(found, key=lambda tried: tried[0])
+        means = self._mcd_means(splits, splits.train, rate, splits.x_test)
+        weights = np.full(means.shape, 1 / s.mcd_passes)
+        yield "MCD", Components(weights, means, np.broadcast_to(scales[:, None, None], means.shape))
+
+    def _mcd_means(
+        self, splits: Splits, data: Data, rate: float, x: np.ndarray
+    ) -> Float64[np.ndarray, "splits n passes"]:
+        """Train one network for each split, and predict with units of it dropped."""
         s = self.settings
-        experts = self._experts(splits, mean_head(1), dropout=s.mcd_dropout, drop_inputs=True)
+        experts = self._experts(splits, mean_head(1), dropout=rate, drop_inputs=True)
         optimiser = Optimiser(s.learning_rate, s.mcd_weight_decay)
-        params = self._train(experts, splits, 1, s.mcd_epochs, optimiser)
+        params = self._train(experts, data, 1, s.mcd_epochs, optimiser)
         params = np.repeat(params, s.mcd_passes, axis=1)
         shares = np.full(params.shape[:2], 1 / s.mcd_passes)
         rng = np.random.default_rng(self.seed)
         keys = rng.integers(2**32, size=(shares.size, 2), dtype=np.uint32)
-        weights, means, _ = predict(experts, params, shares, splits.train.x, keys)
-        scales = [
-            most_likely_scale(w[0], m, y[:, 0].astype(np.float64), np.ones(len(y)), s.min_scale)
-            for w, m, y in zip(weights, means, splits.train.y, strict=True)
-        ]
-        found = predict(experts, params, shares, splits.x_test, keys)
-        noise = np.broadcast_to(np.array(scales)[:, None, None], found.means.shape)
-        yield "MCD", found._replace(scales=noise)
+        return predict(experts, params, shares, x, keys).means
+
+    def _noise(self, means: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[float, float]:
+        """The scale that makes some rows of a split most likely, and their mean log density."""
+        means, y = means[rows], y[rows, 0].astype(np.float64)
+        weights = np.full(means.shape[1], 1 / means.shape[1])
+        scale = most_likely_scale(weights, means, y, np.ones(len(y)), self.settings.min_scale)
+        law = GaussianMixture(weights, means, np.full(means.shape, scale))
+        return scale, float(law.logpdf(y).mean())
 
     def tables(self, results: Sequence[Result]) -> Sequence[ResultTable]:
         columns = ["MDN", "MCD", "DE", *(f"DGME_J{j}" for j in self.settings.rounds)]
@@ -233,13 +257,13 @@ class UciExperiment:
     def _train(
         self,
         experts: Experts,
-        splits: Splits,
+        data: Data,
         n_members: int,
         epochs: int,
         optimiser: Optimiser | None = None,
     ) -> np.ndarray:
         plan = independent.Plan(epochs, self.settings.batch_size, optimiser or self._optimiser())
-        return independent.fit(experts, splits.train, n_members, plan, seed=self.seed).params
+        return independent.fit(experts, data, n_members, plan, seed=self.seed).params
 
     def _optimiser(self) -> Optimiser:
         return Optimiser(self.settings.learning_rate)
