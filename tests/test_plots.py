@@ -26,6 +26,16 @@ def test_components_are_drawn_with_their_weights(ax):
     assert len(ax.collections) == 2
 
 
+def test_a_band_is_the_mean_and_the_interval(ax):
+    plots.band(LAW, X, ax, coverage=0.99)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), LAW.mean())
+    (shade,) = ax.collections
+    ends = shade.get_paths()[0].vertices[:, 1]
+    np.testing.assert_allclose(
+        [ends.min(), ends.max()], [LAW.ppf(0.005).min(), LAW.ppf(0.995).max()]
+    )
+
+
 def test_inputs_are_sorted_and_checked(ax):
     order = np.random.default_rng(0).permutation(len(X))
     plots.components(LAW[order], X[order, None], ax)

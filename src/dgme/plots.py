@@ -34,6 +34,21 @@ def components(law, x: np.ndarray, ax: Axes | None = None, n_scales: float = 2.0
     return ax
 
 
+def band(
+    law,
+    x: np.ndarray,
+    ax: Axes | None = None,
+    coverage: float = 0.9,
+    color: str = COMPONENT_COLORS[0],
+    label: str = "predicted",
+) -> Axes:
+    """The mean, and the equal-tailed interval that holds `coverage`, over one input."""
+    ax, (law, x) = _axes(ax), _along(law, x)
+    ax.fill_between(x, *law.interval(coverage), color=color, alpha=0.18, lw=0)
+    ax.plot(x, law.mean(), color=color, lw=1.8, label=label)
+    return ax
+
+
 def conditional_density(
     law, y: np.ndarray, ax: Axes | None = None, truth=None, label: str = "predicted"
 ) -> Axes:

@@ -7,10 +7,11 @@ from typing import Any
 
 from dgme.paper import settings
 from dgme.paper.experiment import Experiment
+from dgme.paper.toy import ToyExperiment
 from dgme.paper.uci import UciExperiment
 
 _EXPERIMENTS: Mapping[str, tuple[Callable[[Any, int], Experiment], Callable[[], Any]]] = (
-    MappingProxyType({"uci": (UciExperiment, settings.UCI)})
+    MappingProxyType({"toy": (ToyExperiment, settings.Toy), "uci": (UciExperiment, settings.UCI)})
 )
 NAMES = tuple(_EXPERIMENTS)
 
