@@ -6,12 +6,19 @@ from types import MappingProxyType
 from typing import Any
 
 from dgme.paper import settings
+from dgme.paper.ablations import AblationsExperiment
 from dgme.paper.experiment import Experiment
 from dgme.paper.toy import ToyExperiment
 from dgme.paper.uci import UciExperiment
 
 _EXPERIMENTS: Mapping[str, tuple[Callable[[Any, int], Experiment], Callable[[], Any]]] = (
-    MappingProxyType({"toy": (ToyExperiment, settings.Toy), "uci": (UciExperiment, settings.UCI)})
+    MappingProxyType(
+        {
+            "toy": (ToyExperiment, settings.Toy),
+            "uci": (UciExperiment, settings.UCI),
+            "ablations": (AblationsExperiment, settings.Ablations),
+        }
+    )
 )
 NAMES = tuple(_EXPERIMENTS)
 
