@@ -103,7 +103,7 @@ def panels(n: int) -> tuple[Any, Sequence[Axes]]:
         for edge in (-4, 4):
             ax.axvline(edge, color="black", lw=0.8, ls=":")
     axes[0].set_ylabel("y")
-    return figure, axes
+    return figure, list(axes)
 
 
 def show_data(ax: Axes, data: toy.Toy, signs: Sequence[int] = (1,)) -> None:
