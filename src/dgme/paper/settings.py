@@ -101,7 +101,10 @@ class Toy:
         return self.n_rounds * self.epochs
 
     def quick(self) -> "Toy":
-        return replace(self, runs=1, n_test=1000, our_restarts=2)
+        return replace(
+            self, runs=1, n_test=1000, n_rounds=2, epochs_alone=(80,), our_restarts=2,
+            bimodal_restarts=4,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,4 +133,6 @@ class Ablations:
     components_shown: tuple[int, ...] = (1, 2, 3, 5)
 
     def quick(self) -> "Ablations":
-        return replace(self, toy=self.toy.quick(), runs=1, kurtosis_runs=2)
+        return replace(
+            self, toy=self.toy.quick(), runs=1, kurtosis_components=(1, 2, 5), kurtosis_runs=1
+        )

@@ -80,7 +80,7 @@ class ToyExperiment:
             f"Dropout of {s.dropout} and K = {s.n_components} ({s.n_components_bimodal} for "
             "bimodal noise), as in the paper, which has no such table. Ours: no dropout, "
             f"K = {s.n_components}, {s.our_n_rounds} × {s.our_epochs} epochs, the best of "
-            f"{s.our_restarts} starts by the training likelihood, {s.our_epistemic} posterior."
+            f"{s.our_restarts} starts by the training likelihood, epistemic = {s.our_epistemic}."
         )
         scores = {
             "regret": "Regret in the training range, in nats against the true law",
