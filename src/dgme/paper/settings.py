@@ -85,7 +85,7 @@ class Toy:
     """The shorter the rounds, the further EM gets, and of eight starts the one with the highest
     training likelihood is seldom a poor local optimum."""
     our_epistemic: str = "laplace"
-    """Which needs no dropout, whose bias in range is most of the regret at the paper's settings."""
+    """Which needs no dropout, whose bias is much of the regret in range at the paper's settings."""
     bimodal_restarts: int = 8
     """Of DGME in the figure of bimodal noise, with as many epochs in all as the paper's, but
     `our_epochs` in each round: after rounds of 80 epochs, eight starts of K = 2 often all end with
