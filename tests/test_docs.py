@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = {
     str(path.relative_to(ROOT)): blocks
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     if (blocks := re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S))
 }
 NEED_DATA = {"docs/data.md"}
