@@ -136,9 +136,10 @@ class NetworkEstimator(Fitted, BaseEstimator, metaclass=ABCMeta):
             x, y = (scale.forward(of) for scale, of in zip(scalings, part[:2], strict=True))
             return Data.of(x[None], y[None], part.weight[None])
 
+        rows_seen = data(train)
         task = Task(
-            self._experts(data(train)),
-            data(train),
+            self._experts(rows_seen),
+            rows_seen,
             data(held_out) if len(held_out.y) else None,
             *scalings,
             rows.vector,

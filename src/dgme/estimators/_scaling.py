@@ -40,4 +40,7 @@ class Scaling(NamedTuple):
         )
 
     def forward(self, rows: np.ndarray) -> np.ndarray:
-        return ((rows - self.center) / self.scale).clip(-_LARGEST, _LARGEST)
+        scaled = rows - self.center
+        # In place: a large table is copied once, not three times.
+        scaled /= self.scale
+        return np.clip(scaled, -_LARGEST, _LARGEST, out=scaled)
