@@ -13,6 +13,7 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float32, Float64
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from sklearn.metrics import roc_auc_score
 
@@ -108,10 +109,8 @@ def classifier(method: str, s: MNIST, random_state: int) -> Classifier:
         case "DE":
             return DeepEnsembleClassifier(n_members=k, epochs=s.epochs, **shared)
         case _:
-            of_round = s.epochs // s.rounds
-            return DGMEClassifier(
-                n_components=k, n_rounds=s.rounds, epochs_per_round=of_round, **shared
-            )
+            shared |= {"n_rounds": s.rounds, "epochs_per_round": s.epochs // s.rounds}
+            return DGMEClassifier(n_components=k, **shared)
 
 
 class Outcome(NamedTuple):
@@ -139,7 +138,7 @@ def outcome(s: MNIST, seed: int, method: str, run: int) -> Outcome:
     scores = {name: float(entropy.mean()) for name, entropy in entropies.items()}
     scores |= {name: score(on_test, sets.test.y) for name, score in SCORES.items()}
     for name, of in ((UNKNOWN, on_unknown), (CLOTHES, on_clothes)):
-        scores |= {_auroc(name, by): auroc(sign(on_test), sign(of)) for by, sign in SIGNS.items()}
+        scores |= {f"{name}: {by}": auroc(sign(on_test), sign(of)) for by, sign in SIGNS.items()}
     return Outcome(scores, entropies)
 
 
@@ -147,10 +146,6 @@ def auroc(known: np.ndarray, unknown: np.ndarray) -> float:
     """Probability that an unknown row scores higher than a known one."""
     is_unknown = np.repeat([0, 1], [len(known), len(unknown)])
     return float(roc_auc_score(is_unknown, np.concatenate([known, unknown])))
-
-
-def _auroc(name: str, sign: str) -> str:
-    return f"{name}: {sign}"
 
 
 @dataclass(frozen=True)
@@ -161,13 +156,14 @@ class MnistExperiment:
 
     def tasks(self) -> Sequence[Task]:
         s = self.settings
-        of_member = 7e-6 * s.epochs * (s.train_rows or 54_000)
-        cost = {"MDN": of_member + 3, "MCD": of_member + 3, "DE": 5 * of_member + 1}
+        member = 7e-6 * s.epochs * (s.train_rows or 54_000)
+        passes = 4e-6 * s.passes * (10_000 + 2 * s.rows)
+        members = dict(zip(METHODS, (1, 1, s.n_components, s.n_components), strict=True))
         return [
             Task(
                 {"method": method, "run": run},
                 partial(self._run, method, run),
-                cost=cost.get(method, 5 * of_member + 5),
+                cost=1 + members[method] * member + (method != "DE") * passes,
                 data="mnist",
             )
             for run in range(s.runs)
@@ -197,41 +193,31 @@ class MnistExperiment:
             self._table(
                 f"Area under the ROC curve against {test}",
                 results,
-                [_auroc(name, sign) for name in (UNKNOWN, CLOTHES) for sign in SIGNS],
+                [f"{name}: {sign}" for name in (UNKNOWN, CLOTHES) for sign in SIGNS],
                 note="Unknown digits, or clothes, are told from known digits by their score.",
                 better=1,
             ),
         ]
 
     def draw(self) -> Drawing:
-        figure, axes = plt.subplots(
-            2, 2, figsize=(11, 5.5), sharex=True, sharey=True, layout="constrained"
-        )
-        for method, ax in zip(METHODS, axes.flat, strict=True):
-            entropies = outcome(self.settings, self.seed, method, 0).entropies
-            for (name, entropy), color in zip(entropies.items(), COLORS, strict=True):
-                ax.hist(
-                    entropy,
-                    bins=np.linspace(0, np.log(9), 34),
-                    weights=np.full(len(entropy), 1 / len(entropy)),
-                    histtype="stepfilled",
-                    facecolor=(color, 0.12),
-                    edgecolor=color,
-                    lw=1.8,
-                    label=name,
-                )
-                above = ax.get_xaxis_transform()
-                ax.plot(entropy.mean(), 0.97, "v", color=color, ms=8, transform=above)
-            ax.set_title(method, loc="left", fontweight="bold")
-        axes[0, 0].set(yscale="log", xlim=(0, np.log(9)))
-        figure.supxlabel("average predictive entropy of an image [nats]")
-        figure.supylabel("share of images")
-        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+        # Large enough to be read on a phone.
+        with plt.rc_context({"font.size": 13, "axes.titlesize": 14}):
+            figure, axes = plt.subplots(
+                2, 2, figsize=(11, 6), sharex=True, sharey=True, layout="constrained"
+            )
+            for method, ax in zip(METHODS, axes.flat, strict=True):
+                _histograms(outcome(self.settings, self.seed, method, 0).entropies, ax)
+                ax.set_title(method, loc="left", fontweight="bold")
+            axes[0, 0].set(yscale="log", xlim=(0, np.log(9)))
+            figure.supxlabel("average predictive entropy of an image [nats]", fontsize=13)
+            figure.supylabel("share of images", fontsize=13)
+            labelled, _ = axes[0, 0].get_legend_handles_labels()
+            figure.legend(handles=labelled, loc="outside upper center", ncols=3)
         return figure
 
     def _run(self, method: str, run: int) -> Iterator[Result]:
-        scores = outcome(self.settings, self.seed, method, run).scores
-        yield Result({"method": method, "run": run}, scores)
+        found = outcome(self.settings, self.seed, method, run)
+        yield Result({"method": method, "run": run}, found.scores)
 
     def _table(
         self, title: str, results: Sequence[Result], rows: Sequence[str], **more
@@ -244,3 +230,19 @@ class MnistExperiment:
                 theirs = paper.get(row, {}).get(method)
                 cells[row, method] = Cell.of([of[row] for of in scores], theirs)
         return ResultTable(title, rows, METHODS, cells, decimals=4, paper_decimals=3, **more)
+
+
+def _histograms(entropies: Mapping[str, np.ndarray], ax: Axes) -> None:
+    for (name, entropy), color in zip(entropies.items(), COLORS, strict=True):
+        ax.hist(
+            entropy,
+            bins=np.linspace(0, np.log(9), 34),
+            weights=np.full(len(entropy), 1 / len(entropy)),
+            histtype="stepfilled",
+            facecolor=(color, 0.12),
+            edgecolor=color,
+            lw=1.8,
+            label=name,
+        )
+        above = ax.get_xaxis_transform()
+        ax.plot(entropy.mean(), 0.96, "v", color=color, ms=9, transform=above, clip_on=False)
