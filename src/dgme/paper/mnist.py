@@ -229,7 +229,7 @@ class MnistExperiment:
             for row in rows if scores else ():
                 theirs = paper.get(row, {}).get(method)
                 cells[row, method] = Cell.of([of[row] for of in scores], theirs)
-        return ResultTable(title, rows, METHODS, cells, decimals=4, paper_decimals=3, **more)
+        return ResultTable(title, rows, METHODS, cells, decimals=3, paper_decimals=3, **more)
 
 
 def _histograms(entropies: Mapping[str, np.ndarray], ax: Axes) -> None:
