@@ -62,3 +62,16 @@ def test_conditional_densities_stand_beside_the_truth(ax):
 def test_without_axes_the_present_ones_are_used(ax):
     plt.sca(ax)
     assert plots.components(LAW, X) is ax
+
+
+def test_a_fan_shows_intervals_and_targets_over_dates(ax):
+    dates, y = np.datetime64("2020-01-01") + np.arange(len(X)), LAW.mean()
+    order = np.random.default_rng(0).permutation(len(X))
+    assert plots.fan(LAW[order], dates[order], y[order], ax) is ax
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), y)
+    wide, narrow = ax.collections
+    assert [wide.get_label(), narrow.get_label()] == ["90% interval", "50% interval"]
+    for band, coverage in ((wide, 0.9), (narrow, 0.5)):
+        corners = band.get_paths()[0].vertices[:, 1]
+        lower, upper = LAW.interval(coverage)
+        np.testing.assert_allclose([corners.min(), corners.max()], [lower.min(), upper.max()])

@@ -61,6 +61,31 @@ def conditional_density(
     return ax
 
 
+def fan(
+    law,
+    x: np.ndarray,
+    y: np.ndarray | None = None,
+    ax: Axes | None = None,
+    coverages: Sequence[float] = (0.5, 0.9),
+) -> Axes:
+    """Intervals of each coverage over one input or over dates, with the targets if known."""
+    ax, x = _axes(ax), np.asarray(x)
+    order = np.argsort(x, kind="stable")
+    for coverage in sorted(coverages, reverse=True):
+        ends = law.ppf(np.array([[0.5 - coverage / 2], [0.5 + coverage / 2]]))[:, order]
+        ax.fill_between(
+            x[order],
+            *ends,
+            color=COMPONENT_COLORS[0],
+            alpha=0.45 - 0.3 * coverage,
+            lw=0,
+            label=f"{coverage:.0%} interval",
+        )
+    if y is not None:
+        ax.plot(x[order], np.asarray(y)[order], color="black", lw=1.0, label="observed")
+    return ax
+
+
 def _along(law, x):
     """The laws in the order of their input."""
     x = np.asarray(x, dtype=np.float64)

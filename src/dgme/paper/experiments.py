@@ -8,6 +8,7 @@ from typing import Any
 from dgme.paper import settings
 from dgme.paper.ablations import AblationsExperiment
 from dgme.paper.experiment import Experiment
+from dgme.paper.finance import FinanceExperiment
 from dgme.paper.mnist import MnistExperiment
 from dgme.paper.toy import ToyExperiment
 from dgme.paper.uci import UciExperiment
@@ -17,6 +18,7 @@ _EXPERIMENTS: Mapping[str, tuple[Callable[[Any, int], Experiment], Callable[[], 
         {
             "toy": (ToyExperiment, settings.Toy),
             "uci": (UciExperiment, settings.UCI),
+            "finance": (FinanceExperiment, settings.Finance),
             "mnist": (MnistExperiment, settings.MNIST),
             "ablations": (AblationsExperiment, settings.Ablations),
         }
