@@ -45,7 +45,7 @@ class Training:
             NegativeLogLikelihood(GaussianHead(workload.MIN_SCALE)),
             NETWORK,
             self.params,
-            Rows(x[None], y[None]),
+            Rows(x[None], y[None, :, None]),
             np.full((len(self.params), workload.N_ROWS), self.weight, np.float32),
             self.orders,
             epochs=workload.EPOCHS,
