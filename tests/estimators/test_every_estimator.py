@@ -60,6 +60,12 @@ everything = pytest.mark.parametrize(
     [*REGRESSORS.values(), *CLASSIFIERS.values()],
     ids=[*(f"{name}, regressor" for name in REGRESSORS), *(f"{n}, classes" for n in CLASSIFIERS)],
 )
+# One model of each class, for what does not depend on the posterior.
+every_class = pytest.mark.parametrize(
+    "model",
+    list({type(m): m for m in reversed([*REGRESSORS.values(), *CLASSIFIERS.values()])}.values()),
+    ids=lambda model: type(model).__name__,
+)
 # A few epochs leave a component without rows now and then.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.* components:sklearn.exceptions.ConvergenceWarning"
@@ -178,7 +184,7 @@ def test_files_give_back_the_model(model, fitted, tmp_path):
     assert loaded.get_params() == model.get_params()
 
 
-@everything
+@every_class
 def test_it_is_cloned_pickled_and_put_in_pipelines(model, fitted):
     (X, y), before = targets(model), fitted(model)
     again = pickle.loads(pickle.dumps(before))
@@ -189,7 +195,7 @@ def test_it_is_cloned_pickled_and_put_in_pipelines(model, fitted):
     assert np.isfinite(cross_val_score(pipeline, X, y, cv=2)).all()
 
 
-@everything
+@every_class
 def test_names_of_columns_are_remembered_and_checked(model, tmp_path):
     X, y = targets(model)
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -199,7 +205,7 @@ def test_names_of_columns_are_remembered_and_checked(model, tmp_path):
         dgme.load(tmp_path / "model.dgme").predict(frame[["b", "a", "c"]])
 
 
-@everything
+@every_class
 def test_rows_of_weight_zero_are_as_if_absent(model):
     X, y = targets(model)
     weight = np.ones(N)
@@ -209,7 +215,7 @@ def test_rows_of_weight_zero_are_as_if_absent(model):
     np.testing.assert_array_equal(weighted, absent)
 
 
-@everything
+@every_class
 def test_before_the_fit_there_is_nothing_to_predict(model):
     with pytest.raises(NotFittedError):
         clone(model).predict(table()[0])
@@ -248,7 +254,7 @@ SEQUENCES = np.random.default_rng(1).normal(size=(N, 5, 2))
 LSTM = nn.LSTM(hidden_size=4, dense_sizes=(3,), dropout=0.1)
 
 
-@everything
+@every_class
 def test_sequences_through_an_lstm(model, tmp_path):
     _, y = targets(model)
     model = clone(model).set_params(network=LSTM).fit(SEQUENCES, y)
@@ -281,7 +287,7 @@ def quadratic(key, shape, n_outputs):
     )
 
 
-@everything
+@every_class
 def test_networks_of_a_users_own(model, tmp_path):
     X, y = targets(model)
     model = clone(model).set_params(network=quadratic).fit(X, y)
