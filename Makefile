@@ -2,14 +2,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench paper clean
 
 help:
 	@echo "make demo    install, and recover a density with two branches"
 	@echo "make test    run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into its style"
-	@echo "make bench   measure the engine against PyTorch"
+	@echo "make bench   measure every method against PyTorch"
+	@echo "make paper   reproduce the paper's tables and figures"
 
 demo: .venv/.installed
 	$(BIN)/dgme demo
@@ -29,8 +30,11 @@ format: .venv/.dev
 bench: .venv/.bench
 	$(BIN)/python -m benchmarks
 
+paper: .venv/.paper
+	$(BIN)/dgme paper
+
 clean:
-	rm -rf .venv dgme-demo
+	rm -rf .venv dgme-demo dgme-paper
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dgme needs Python 3.11 or later")'
@@ -46,4 +50,8 @@ clean:
 
 .venv/.bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	touch $@
+
+.venv/.paper: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[paper]'
 	touch $@
