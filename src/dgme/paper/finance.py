@@ -69,7 +69,7 @@ class FinanceExperiment:
                 ("simple laws", partial(self._simple, ticker), 1.0),
                 *([(GARCH, partial(self._garch, ticker), 1.0)] if find_spec("arch") else []),
                 (RETURNS, partial(self._returns, ticker), 1.0 * s.runs),
-                ("choice of the prior", partial(self._prior, ticker), 3.0 * s.runs),
+                *([("prior", partial(self._prior, ticker), 3.0 * s.runs)] if self._others else []),
             )
         ]
 
@@ -96,7 +96,8 @@ class FinanceExperiment:
                 by_prior.setdefault(key, []).append(result.scores["nll"])
             else:
                 by_method.setdefault((ticker, str(result.of["method"])), []).append(result.scores)
-        return [*(self._table(name, by_method) for name in SCORES), self._prior_table(by_prior)]
+        tables = [self._table(name, by_method) for name in SCORES]
+        return [*tables, self._prior_table(by_prior)] if self._others else tables
 
     def _table(
         self, name: str, found: Mapping[tuple[str, str], Sequence[Mapping[str, float]]]
@@ -129,13 +130,17 @@ class FinanceExperiment:
             self.settings.tickers,
             [str(n) for n in self._priors()],
             cells,
-            "Trained on a first part, scored on the next. What is best over all stocks is used.",
+            "Trained on a first part, scored on the next one. The tables above are made with "
+            f"{self.settings.returns.prior_rows}.",
             decimals=3,
         )
 
+    @property
+    def _others(self) -> tuple[int, ...]:
+        return self.settings.returns.other_prior_rows
+
     def _priors(self) -> tuple[int, ...]:
-        of = self.settings.returns
-        return tuple(sorted({*of.other_prior_rows, of.prior_rows}))
+        return tuple(sorted({*self._others, self.settings.returns.prior_rows}))
 
     def _closes(self, ticker: str, method: str) -> Iterator[Result]:
         train, test = periods(ticker, self.settings.window)
