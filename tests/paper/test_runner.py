@@ -9,7 +9,8 @@ import matplotlib.pyplot as plt
 import pytest
 from rich.console import Console
 
-from dgme.paper import report, runner
+from dgme import cli
+from dgme.paper import experiments, report, runner
 from dgme.paper.experiment import Figure, Result, Task
 from dgme.paper.journal import Journal, key_of
 from dgme.paper.tables import Cell, Published, ResultTable
@@ -155,3 +156,29 @@ def test_the_page_needs_nothing_else(tmp_path):
     assert any(source.startswith("data:image/svg+xml;base64,") for source in sources)
     assert all(source.startswith(("data:", "#")) for source in sources)
     assert "<script" not in page
+
+
+def test_the_command_goes_on_or_begins_anew(tmp_path, monkeypatch, capsys):
+    experiment = Squares(fails_at=(4, 0))
+    monkeypatch.setattr(experiments, "make", lambda name, **settings: experiment)
+    with pytest.raises(SystemExit) as end:
+        cli.paper("toy", out=tmp_path)
+    assert end.value.code == 130
+    assert "go on" in capsys.readouterr().err
+    experiment.fails_at = None
+    cli.paper("toy", out=tmp_path)
+    assert experiment.calls == [3, 4, 4, "curve"]
+    assert "1 of 2 cells" in capsys.readouterr().out
+    assert (tmp_path / "report.html").exists()
+    cli.paper("toy", out=tmp_path, resume=False)
+    assert experiment.calls[4:] == [3, 4, "curve"]
+
+
+def test_settings_can_be_changed_from_the_command():
+    assert experiments.make("uci", splits=3, runs=7).settings.splits == 3
+    assert experiments.make("toy", runs=7).settings.runs == 7
+    for name in experiments.NAMES:
+        quick, full = (experiments.make(name, quick=q) for q in (True, False))
+        assert type(quick.settings) is type(full.settings)
+        assert quick.settings != full.settings
+        assert sum(t.cost for t in quick.tasks()) < sum(t.cost for t in full.tasks())
