@@ -36,6 +36,7 @@ class _Row(NamedTuple):
     """The paper's table, if it has one."""
     ending: str = ""
     """What follows in the names of its columns."""
+    starts: int = 1
 
     def paper(self, column: str) -> Published | None:
         if not self.source:
@@ -59,13 +60,14 @@ class AblationsExperiment:
     def tasks(self) -> Sequence[Task]:
         return [
             Task(
-                {"table": table, "case": case, "column": column},
-                partial(self._run, table, case, column, changes),
-                cost=0.15 * self._n_runs(table),
+                {"table": table, "case": case, "column": column, "starts": starts},
+                partial(self._run, table, case, column, starts, changes),
+                cost=(0.15 if starts == 1 else 0.4) * self._n_runs(table),
             )
             for table, columns in self._changes().items()
             for case in CASES
             for column, changes in columns.items()
+            for starts in (1, self.settings.restarts)
         ]
 
     def figures(self) -> Sequence[Figure]:
@@ -108,9 +110,9 @@ class AblationsExperiment:
         ]
 
     def tables(self, results: Sequence[Result]) -> Sequence[ResultTable]:
-        found: dict[tuple[str, str, str], list[Mapping[str, float]]] = {}
+        found: dict[tuple[Any, ...], list[Mapping[str, float]]] = {}
         for result in results:
-            key = str(result.of["table"]), str(result.of["case"]), str(result.of["column"])
+            key = tuple(result.of[name] for name in ("table", "case", "column", "starts"))
             found.setdefault(key, []).append(result.scores)
 
         def table(source: str, title: str, rows: Sequence[_Row], note: str = "") -> ResultTable:
@@ -120,28 +122,34 @@ class AblationsExperiment:
                 [_words(column) for column in self._changes()[source]],
                 {
                     (row.name, _words(column)): Cell.of(
-                        [of[row.score] for of in found[source, row.case, column]],
+                        [of[row.score] for of in found[source, row.case, column, row.starts]],
                         row.paper(column),
                         standard_error=True,
                     )
                     for row in rows
                     for column in self._changes()[source]
-                    if (source, row.case, column) in found
+                    if (source, row.case, column, row.starts) in found
                 },
                 note=note,
                 decimals=3,
             )
 
+        restarts = self.settings.restarts
+
         def rows(score: str, paper: str = "", ending: str = "", name: str = "") -> list[_Row]:
-            return [_Row(words + name, case, score, paper, ending) for case, words in CASES.items()]
+            return [
+                _Row(f"{words}{name}{best}", case, score, paper, ending, starts)
+                for starts, best in ((1, ""), (restarts, f", best of {restarts} starts"))
+                for case, words in CASES.items()
+            ]
 
         def truth(source: str) -> str:
             """What the true laws would have scored."""
             scores = {
                 words: [
                     of["truth_nll"]
-                    for (of_table, of_case, _), scores in found.items()
-                    if (of_table, of_case) == (source, case)
+                    for (of_table, of_case, _, starts), scores in found.items()
+                    if (of_table, of_case, starts) == (source, case, 1)
                     for of in scores
                 ]
                 for case, words in CASES.items()
@@ -202,9 +210,12 @@ class AblationsExperiment:
     def _n_runs(self, table: str) -> int:
         return self.settings.runs * (2 if table.startswith("init") else 1)
 
-    def _run(self, table: str, case: str, column: str, changes: dict[str, Any]) -> Iterator[Result]:
+    def _run(
+        self, table: str, case: str, column: str, starts: int, changes: dict[str, Any]
+    ) -> Iterator[Result]:
         s = self.settings
         base = {"epochs_per_round": s.epochs, "n_rounds": s.n_rounds, "dropout": 0.0}
+        base["n_init"] = starts
         for run in range(self._n_runs(table)):
             problem = Problem.draw(case, s.toy, self.seed, run)
             model = problem.fit(Methods(s.toy, s.toy.n_components).dgme(**base | changes))
@@ -213,5 +224,5 @@ class AblationsExperiment:
             if table == "dropout":
                 averaged = problem.scores(model.predict_dist)
                 scores |= {f"sampled_{name}": score for name, score in averaged.items()}
-            of = {"table": table, "case": case, "column": column, "run": run}
+            of = {"table": table, "case": case, "column": column, "starts": starts, "run": run}
             yield Result(of, scores)
