@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench paper clean
+.PHONY: help demo test lint format bench paper docs examples site pictures clean
 
 help:
 	@echo "make demo    install, and recover a density with two branches"
 	@echo "make test    run the tests"
+	@echo "make docs    run the examples of the documentation, and build it as a site"
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into its style"
 	@echo "make bench   measure every method against PyTorch"
@@ -17,6 +18,20 @@ demo: .venv/.installed
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -q -n auto
+
+docs: examples site
+
+# What the pages and the docstrings show. `make test` runs it too.
+examples: .venv/.dev
+	$(BIN)/python -m pytest -q -n auto tests/test_docs.py src
+
+# A warning is an error, and so is a reference that leads nowhere.
+site: .venv/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	@echo "open build/site/index.html"
+
+pictures: .venv/.dev
+	$(BIN)/python -m docs.examples
 
 lint: .venv/.dev
 	$(BIN)/ruff check .
@@ -46,6 +61,10 @@ clean:
 
 .venv/.dev: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/.docs: .venv/.dev
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 .venv/.bench: .venv/.installed

@@ -2,16 +2,11 @@
 
 import os
 import re
-from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
+from docs.examples import PAGES, ROOT, run
 
-ROOT = Path(__file__).parents[1]
-PAGES = {
-    str(path.relative_to(ROOT)): blocks
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    if (blocks := re.findall(r"^```python\n(.*?)^```", path.read_text("utf-8"), re.M | re.S))
-}
 NEED_DATA = {"docs/data.md"}
 
 
@@ -20,9 +15,8 @@ def test_examples_run(page, tmp_path, monkeypatch):
     if page in NEED_DATA and "DGME_DATA" not in os.environ:
         pytest.skip("needs the data that DGME_DATA names")
     monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in PAGES[page]:
-        exec(compile(block, page, "exec"), names)
+    plt.close("all")
+    run(PAGES[page])
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", *PAGES])

@@ -29,6 +29,8 @@ class Period(NamedTuple):
 
 
 class Regime(NamedTuple):
+    """The periods that the paper trains on and tests on."""
+
     train: Period
     test: Period
 

@@ -55,7 +55,7 @@ LAWS: Mapping[str, Callable[[np.ndarray], Any]] = MappingProxyType(
 def load(case: str, n: int = 800, *, outside: bool = False, random_state: int | None = None) -> Toy:
     """Draw a toy problem: "gaussian", "heavy_tailed" or "bimodal".
 
-    With `outside`, inputs have 4 ≤ |x| ≤ 5, where the paper tests beyond the training range.
+    With `outside`, inputs have ``4 ≤ |x| ≤ 5``, where the paper tests beyond the training range.
     """
     if case not in LAWS:
         raise ValueError(f"case must be one of {', '.join(LAWS)}, but is {case!r}.")

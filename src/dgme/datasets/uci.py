@@ -27,6 +27,8 @@ FOLDERS: Mapping[str, str] = MappingProxyType(
 
 
 class Split(NamedTuple):
+    """Rows to train on, and rows to test on."""
+
     X_train: Float64[np.ndarray, "n features"]
     y_train: Float64[np.ndarray, " n"]
     X_test: Float64[np.ndarray, "m features"]

@@ -70,7 +70,7 @@ class Laws:
 
     @property
     def n_components(self) -> int:
-        """K, the number of components of each law."""
+        """Number K of components of each law."""
         return len(self._groups)
 
     @property

@@ -103,7 +103,7 @@ class VectorGaussianMixture(Laws):
 
     @property
     def n_targets(self) -> int:
-        """d, the number of targets."""
+        """Number d of targets."""
         return len(self._components[1])
 
     def marginal(self, target: int | np.integer) -> GaussianMixture:

@@ -1,5 +1,7 @@
 """scikit-learn estimators: each a short recipe over the rooms above."""
 
+from dgme.estimators._base import DensityClassifier as DensityClassifier
+from dgme.estimators._base import DensityRegressor as DensityRegressor
 from dgme.estimators._deep_ensemble import DeepEnsembleClassifier as DeepEnsembleClassifier
 from dgme.estimators._deep_ensemble import DeepEnsembleRegressor as DeepEnsembleRegressor
 from dgme.estimators._dgme import DGMEClassifier as DGMEClassifier

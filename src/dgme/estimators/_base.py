@@ -29,7 +29,12 @@ class DensityRegressor(RegressorMixin, _Saved, metaclass=ABCMeta):
     def predict_dist(
         self, X, n_posterior_samples: int | None = None
     ) -> GaussianMixture | VectorGaussianMixture:
-        """The predictive law of every row."""
+        """The predictive law of every row.
+
+        Where parameters are sampled, it is the mixture of the laws of all samples, by default
+        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
+        is the law of the parameters as they were trained.
+        """
 
     def pred_dist(self, X) -> GaussianMixture | VectorGaussianMixture:
         """The same as `predict_dist`, under the name that NGBoost and others use."""
@@ -76,7 +81,12 @@ class DensityClassifier(ClassifierMixin, _Saved, metaclass=ABCMeta):
 
     @abstractmethod
     def predict_dist(self, X, n_posterior_samples: int | None = None) -> CategoricalMixture:
-        """The predictive law of every row, over the numbers of the classes in `classes_`."""
+        """The predictive law of every row, over the numbers of the classes in `classes_`.
+
+        Where parameters are sampled, it is the mixture of the laws of all samples, by default
+        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
+        is the law of the parameters as they were trained.
+        """
 
     def pred_dist(self, X) -> CategoricalMixture:
         """The same as `predict_dist`, under the name that NGBoost and others use."""

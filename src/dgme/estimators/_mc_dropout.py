@@ -68,7 +68,7 @@ class MCDropoutRegressor(_MCDropout, NetworkRegressor):
     the aleatoric variance is that of the noise.
 
     Features are dropped like hidden units. Where there are only one or two, the passes that know
-    nothing of the row can give its law a second mode; `network=dgme.nn.MLP(dropout=0.1)` drops
+    nothing of the row can give its law a second mode; ``network=dgme.nn.MLP(dropout=0.1)`` drops
     hidden units alone.
 
     Examples

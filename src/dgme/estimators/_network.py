@@ -259,12 +259,6 @@ class NetworkRegressor(DensityRegressor, NetworkEstimator):
     def predict_dist(
         self, X, n_posterior_samples: int | None = None
     ) -> GaussianMixture | VectorGaussianMixture:
-        """The predictive law of every row.
-
-        Where parameters are sampled, it is the mixture of the laws of all samples, by default
-        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
-        is the law of the parameters as they were trained.
-        """
         rows = self._rows(X)
         n_samples = self._n_samples(n_posterior_samples)
         return self.ensemble_.gaussian_law(rows, n_samples, find_device(self.device))
@@ -283,12 +277,6 @@ class NetworkClassifier(DensityClassifier, NetworkEstimator):
     """A classifier whose law is a mixture of categoricals."""
 
     def predict_dist(self, X, n_posterior_samples: int | None = None) -> CategoricalMixture:
-        """The predictive law of every row, over the numbers of the classes in `classes_`.
-
-        Where parameters are sampled, it is the mixture of the laws of all samples, by default
-        `n_posterior_samples` of the estimator, and its `groups` tell them apart. With 0 samples it
-        is the law of the parameters as they were trained.
-        """
         rows = self._rows(X)
         n_samples = self._n_samples(n_posterior_samples)
         return self.ensemble_.categorical_law(rows, n_samples, find_device(self.device))

@@ -150,8 +150,10 @@ class CategoricalHead(eqx.Module):
 
 
 class CategoricalMixtureHead(eqx.Module):
-    """A mixture of categoricals with weights that depend on the row: logits of the weights, then
-    logits of the classes, component by component."""
+    """A mixture of categoricals with weights that depend on the row.
+
+    Outputs are logits of the weights, then logits of the classes, component by component.
+    """
 
     n_components: int = eqx.field(static=True)
     n_classes: int = eqx.field(static=True)

@@ -1,0 +1,151 @@
+"""Writes the reference from the code, so that no public name can be forgotten.
+
+An estimator or a law has a page of its own, a room has one for all that it offers. The verbs that
+all estimators share are told once, with the class that they come from.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from sklearn.base import BaseEstimator, is_regressor
+
+import dgme
+from dgme.distributions import GaussianMixture
+from dgme.estimators import DensityClassifier, DensityRegressor
+
+FOLDER = Path(__file__).parents[1] / "api"
+Laws = GaussianMixture.__base__
+# What model files ask of an estimator.
+INTERNAL = {"dump_state", "load_state"}
+
+
+def heading(text: str, line: str = "=") -> str:
+    return f"{text}\n{line * len(text)}\n\n"
+
+
+def directive(name: str, argument: str = "", *lines: str) -> str:
+    return f".. {name}:: {argument}\n" + "".join(f"   {line}\n" for line in lines) + "\n"
+
+
+def summary(names: list[str]) -> str:
+    return directive("autosummary", "", ":nosignatures:", "", *names)
+
+
+def public_names(room: ModuleType) -> list[str]:
+    """What a room offers: its own functions and classes, and those of its private modules.
+
+    What `dgme` itself offers has its page elsewhere.
+    """
+    return [
+        name
+        for name, value in sorted(vars(room).items())
+        if name[0] != "_"
+        and (inspect.isclass(value) or inspect.isfunction(value))
+        and f"{value.__module__}.".startswith(f"{room.__name__}.")
+        and name in getattr(room, "__all__", [name])
+        and value is not getattr(dgme, name, None)
+    ]
+
+
+def parts(room: ModuleType) -> Iterator[ModuleType]:
+    """The modules that a room offers by name, such as `dgme.datasets.toy`."""
+    for name, value in sorted(vars(room).items()):
+        if (
+            name[0] != "_"
+            and inspect.ismodule(value)
+            and value.__name__ == f"{room.__name__}.{name}"
+        ):
+            yield value
+
+
+def own_verbs(kind: type, base: type = object) -> list[str]:
+    """The methods of an estimator in the order of the alphabet, without those of a base."""
+    classes = [c for c in kind.__mro__ if c.__module__.startswith("dgme.")]
+    return sorted(
+        name
+        for name in {name for c in classes for name in vars(c)} - set(dir(base)) - INTERNAL
+        if name[0] != "_" and inspect.isfunction(inspect.getattr_static(kind, name))
+    )
+
+
+def entry(owner: ModuleType, name: str) -> str:
+    kind = "autoclass" if inspect.isclass(getattr(owner, name)) else "autofunction"
+    return directive(kind, name, *[":members:"] * (kind == "autoclass"))
+
+
+def room_page(room: ModuleType, line: str = "=") -> str:
+    text = heading(room.__name__, line) + directive("automodule", room.__name__)
+    if names := public_names(room):
+        text += summary(names) + "".join(entry(room, name) for name in names)
+    return text + "".join(room_page(part, "-") for part in parts(room))
+
+
+def estimator_page(name: str, base: type) -> str:
+    verbs = ", ".join(own_verbs(getattr(dgme, name), base))
+    text = heading(name) + directive("currentmodule", "dgme")
+    text += directive("autoclass", name, f":members: {verbs}")
+    return text + f"All other verbs are those of :class:`~dgme.estimators.{base.__name__}`.\n"
+
+
+def law_page(name: str) -> str:
+    text = heading(name) + directive("currentmodule", "dgme")
+    return text + directive("autoclass", name, ":members:", ":inherited-members: object")
+
+
+def family_page(title: str, names: list[str], base: type | None = None) -> str:
+    text = heading(title) + directive("currentmodule", "dgme") + summary(names)
+    text += directive("toctree", "", ":hidden:", "", *names)
+    if base is not None:
+        text += heading(f"What all {title.lower()} can do", "-")
+        verbs = ", ".join(own_verbs(base))
+        text += directive("autoclass", f"dgme.estimators.{base.__name__}", f":members: {verbs}")
+    return text
+
+
+def pages() -> dict[str, str]:
+    """The text of every page, by its path."""
+    regressors, classifiers, laws, other = [], [], [], []
+    for name in dgme.__all__:
+        value = getattr(dgme, name)
+        if inspect.isclass(value) and issubclass(value, BaseEstimator):
+            (regressors if is_regressor(value()) else classifiers).append(name)
+        else:
+            (laws if inspect.isclass(value) and issubclass(value, Laws) else other).append(name)
+    return {
+        "regressors": family_page("Regressors", regressors, DensityRegressor),
+        "classifiers": family_page("Classifiers", classifiers, DensityClassifier),
+        "laws": family_page("Laws", laws),
+        "files": heading("Files")
+        + directive("currentmodule", "dgme")
+        + "".join(entry(dgme, name) for name in other),
+        **{name: estimator_page(name, DensityRegressor) for name in regressors},
+        **{name: estimator_page(name, DensityClassifier) for name in classifiers},
+        **{name: law_page(name) for name in laws},
+        **{f"rooms/{name}": room_page(getattr(dgme, name)) for name in dgme._ROOMS},
+    }
+
+
+def write(app) -> None:
+    wanted = {FOLDER / f"{path}.rst": text for path, text in pages().items()}
+    for stale in set(FOLDER.rglob("*.rst")) - set(wanted):
+        stale.unlink()
+    for path, text in wanted.items():
+        # A page that stays as it is need not be read again.
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, "utf-8")
+
+
+def is_noise(app, what, name: str, value, skip: bool, options) -> bool | None:
+    """What scikit-learn and named tuples add to a class by themselves."""
+    by_itself = "Alias for field number" in (inspect.getdoc(value) or "")
+    return True if by_itself or re.fullmatch(r"set_\w+_request", name) else None
+
+
+def setup(app) -> dict[str, bool]:
+    app.connect("builder-inited", write)
+    app.connect("autodoc-skip-member", is_noise)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
