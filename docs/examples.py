@@ -32,14 +32,14 @@ PAGES = {
 
 
 def main() -> None:
-    import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
-    mpl.use("Agg")
+    plt.switch_backend("Agg")
     PICTURES.mkdir(exist_ok=True)
     for name, page in PAGES.items():
         if not any("savefig(" in block for block in examples(page)):
             continue
-        mpl.pyplot.close("all")
+        plt.close("all")
         with TemporaryDirectory() as folder:
             os.chdir(folder)
             run(page)
