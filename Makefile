@@ -27,7 +27,7 @@ examples: .venv/.dev
 
 # A warning is an error, and so is a reference that leads nowhere.
 site: .venv/.docs
-	$(BIN)/python -m sphinx -W --keep-going -q docs build/site
+	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/site
 	@echo "open build/site/index.html"
 
 pictures: .venv/.dev

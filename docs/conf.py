@@ -16,6 +16,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "myst_parser",
+    "cells",
     "formulas",
     "reference",
     "links",
@@ -44,6 +45,7 @@ nitpick_ignore_regex = [("py:obj", r"[^.]*")]
 
 html_theme = "furo"
 html_title = "dgme"
+pygments_dark_style = "github-dark"
 html_math_renderer = "formulas"
 html_static_path = ["_sphinx/static"]
 html_css_files = ["style.css"]

@@ -105,6 +105,11 @@ def family_page(title: str, names: list[str], base: type | None = None) -> str:
     return text
 
 
+def rooms_page() -> str:
+    text = heading("Rooms") + summary([f"dgme.{name}" for name in sorted(dgme._ROOMS)])
+    return text + directive("toctree", "", ":hidden:", ":glob:", "", "rooms/*")
+
+
 def pages() -> dict[str, str]:
     """The text of every page, by its path."""
     regressors, classifiers, laws, other = [], [], [], []
@@ -118,6 +123,7 @@ def pages() -> dict[str, str]:
         "regressors": family_page("Regressors", regressors, DensityRegressor),
         "classifiers": family_page("Classifiers", classifiers, DensityClassifier),
         "laws": family_page("Laws", laws),
+        "rooms": rooms_page(),
         "files": heading("Files")
         + directive("currentmodule", "dgme")
         + "".join(entry(dgme, name) for name in other),
