@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-from sklearn.base import BaseEstimator, is_regressor
-
 import dgme
 from dgme.distributions import GaussianMixture
 from dgme.estimators import DensityClassifier, DensityRegressor
@@ -112,20 +110,20 @@ def rooms_page() -> str:
 
 def pages() -> dict[str, str]:
     """The text of every page, by its path."""
-    regressors, classifiers, laws, other = [], [], [], []
+    families = {base: [] for base in (DensityRegressor, DensityClassifier, Laws, object)}
     for name in dgme.__all__:
         value = getattr(dgme, name)
-        if inspect.isclass(value) and issubclass(value, BaseEstimator):
-            (regressors if is_regressor(value()) else classifiers).append(name)
-        else:
-            (laws if inspect.isclass(value) and issubclass(value, Laws) else other).append(name)
+        kind = value if inspect.isclass(value) else object
+        families[next(base for base in families if issubclass(kind, base))].append(name)
+    regressors, classifiers, laws, other = families.values()
     return {
         "regressors": family_page("Regressors", regressors, DensityRegressor),
         "classifiers": family_page("Classifiers", classifiers, DensityClassifier),
         "laws": family_page("Laws", laws),
         "rooms": rooms_page(),
-        "files": heading("Files")
+        "other": heading("Other names")
         + directive("currentmodule", "dgme")
+        + summary(other)
         + "".join(entry(dgme, name) for name in other),
         **{name: estimator_page(name, DensityRegressor) for name in regressors},
         **{name: estimator_page(name, DensityClassifier) for name in classifiers},
