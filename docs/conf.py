@@ -31,17 +31,18 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autosummary_generate = False
 numpydoc_show_class_members = False
-# All of numpydoc's rules but two kinds: a section for every parameter, where a docstring says what
-# the signature does not and no more; and a summary that begins with a verb on a line of its own.
+# All of numpydoc's rules but two kinds: sections and descriptions for what the signature tells, and
+# a summary that begins with a verb on a line of its own.
 numpydoc_validation_checks = {"all"} | {
-    *("ES01", "EX01", "PR01", "RT01", "SA01", "YD01"),
+    *("ES01", "EX01", "PR01", "PR07", "PR08", "RT01", "SA01", "YD01"),
     *("GL01", "GL02", "SS05"),
 }
 
-# `name` in a docstring is a link where it names something, and code otherwise.
+# `name` in a docstring is a link where it names something of ours, and code otherwise; a full name
+# that leads nowhere is an error.
 default_role = "py:obj"
 nitpicky = True
-nitpick_ignore_regex = [("py:obj", r"[^.]*")]
+nitpick_ignore_regex = [("py:obj", r"(?!dgme\.).*")]
 
 html_theme = "furo"
 html_title = "dgme"
