@@ -16,8 +16,8 @@ from dgme.estimators import DensityClassifier, DensityRegressor
 
 FOLDER = Path(__file__).parents[1] / "api"
 Laws = GaussianMixture.__base__
-# What model files ask of an estimator.
-INTERNAL = {"dump_state", "load_state"}
+# What model files ask of an estimator, and what scikit-learn adds to it.
+INTERNAL = re.compile(r"(dump|load)_state|set_\w+_request")
 
 
 def heading(text: str, line: str = "=") -> str:
@@ -64,14 +64,18 @@ def own_verbs(kind: type, base: type = object) -> list[str]:
     classes = [c for c in kind.__mro__ if c.__module__.startswith("dgme.")]
     return sorted(
         name
-        for name in {name for c in classes for name in vars(c)} - set(dir(base)) - INTERNAL
+        for name in {name for c in classes for name in vars(c)} - set(dir(base))
         if name[0] != "_" and inspect.isfunction(inspect.getattr_static(kind, name))
     )
 
 
 def entry(owner: ModuleType, name: str) -> str:
-    kind = "autoclass" if inspect.isclass(getattr(owner, name)) else "autofunction"
-    return directive(kind, name, *[":members:"] * (kind == "autoclass"))
+    value = getattr(owner, name)
+    if not inspect.isclass(value):
+        return directive("autofunction", name)
+    return directive(
+        "autoexception" if issubclass(value, Exception) else "autoclass", name, ":members:"
+    )
 
 
 def room_page(room: ModuleType, line: str = "=") -> str:
@@ -133,23 +137,21 @@ def pages() -> dict[str, str]:
 
 
 def write(app) -> None:
-    wanted = {FOLDER / f"{path}.rst": text for path, text in pages().items()}
-    for stale in set(FOLDER.rglob("*.rst")) - set(wanted):
-        stale.unlink()
-    for path, text in wanted.items():
-        # A page that stays as it is need not be read again.
-        if not path.exists() or path.read_text("utf-8") != text:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, "utf-8")
+    for old in FOLDER.rglob("*.rst"):
+        old.unlink()
+    for path, text in pages().items():
+        page = FOLDER / f"{path}.rst"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(text, "utf-8")
 
 
-def is_noise(app, what, name: str, value, skip: bool, options) -> bool | None:
-    """What scikit-learn and named tuples add to a class by themselves."""
-    by_itself = "Alias for field number" in (inspect.getdoc(value) or "")
-    return True if by_itself or re.fullmatch(r"set_\w+_request", name) else None
+def is_internal(app, what, name: str, value, skip: bool, options) -> bool | None:
+    """Whether a member of a class is nothing that a user asks for; None leaves it to Sphinx."""
+    bare_field = "Alias for field number" in (inspect.getdoc(value) or "")
+    return True if bare_field or INTERNAL.fullmatch(name) else None
 
 
 def setup(app) -> dict[str, bool]:
     app.connect("builder-inited", write)
-    app.connect("autodoc-skip-member", is_noise)
+    app.connect("autodoc-skip-member", is_internal)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
