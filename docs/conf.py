@@ -29,13 +29,15 @@ exclude_patterns = ["_build", "_sphinx"]
 # need, and those of arrays are long.
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+# What a class only overrides is told with the class that it comes from.
+autodoc_inherit_docstrings = False
 autosummary_generate = False
 numpydoc_show_class_members = False
 # All of numpydoc's rules but two kinds: sections and descriptions for what the signature tells, and
-# a summary that begins with a verb on a line of its own.
+# a summary that begins with a verb, on a line of its own, with a capital letter: n laws need none.
 numpydoc_validation_checks = {"all"} | {
     *("ES01", "EX01", "PR01", "PR07", "PR08", "RT01", "SA01", "YD01"),
-    *("GL01", "GL02", "SS05"),
+    *("GL01", "GL02", "SS02", "SS05"),
 }
 
 # `name` in a docstring is a link where it names something of ours, and code otherwise; a full name
