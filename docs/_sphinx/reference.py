@@ -5,7 +5,6 @@ all estimators share are told once, with the class that they come from.
 """
 
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +15,8 @@ from dgme.estimators import DensityClassifier, DensityRegressor
 
 FOLDER = Path(__file__).parents[1] / "api"
 Laws = GaussianMixture.__base__
-# What model files ask of an estimator, and what scikit-learn adds to it.
-INTERNAL = re.compile(r"(dump|load)_state|set_\w+_request")
+# What model files ask of an estimator.
+INTERNAL = {"dump_state", "load_state"}
 
 
 def heading(text: str, line: str = "=") -> str:
@@ -145,13 +144,14 @@ def write(app) -> None:
         page.write_text(text, "utf-8")
 
 
-def is_internal(app, what, name: str, value, skip: bool, options) -> bool | None:
-    """Whether a member of a class is nothing that a user asks for; None leaves it to Sphinx."""
+def is_noise(app, what, name: str, value, skip: bool, options) -> bool | None:
+    """Whether a member was put into a class by others; None leaves it to Sphinx."""
+    foreign = inspect.isfunction(value) and not value.__module__.startswith("dgme")
     bare_field = "Alias for field number" in (inspect.getdoc(value) or "")
-    return True if bare_field or INTERNAL.fullmatch(name) else None
+    return True if foreign or bare_field or name in INTERNAL else None
 
 
 def setup(app) -> dict[str, bool]:
     app.connect("builder-inited", write)
-    app.connect("autodoc-skip-member", is_internal)
+    app.connect("autodoc-skip-member", is_noise)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
