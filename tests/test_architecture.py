@@ -21,6 +21,7 @@ ROOMS = [
     "posterior",
     "_progress",
     "estimators",
+    "tables",
     "metrics",
     "plots",
     "datasets",

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from dgme.estimators import MultiSWAGRegressor as MultiSWAGRegressor
     from dgme.io import ModelFileError as ModelFileError
     from dgme.io import load as load
+    from dgme.tables import TableEncoder as TableEncoder
+    from dgme.tables import TableError as TableError
+    from dgme.tables import TableRegressor as TableRegressor
 
 _HOMES = {
     "CategoricalMixture": "dgme.distributions",
@@ -33,12 +36,15 @@ _HOMES = {
     "MDNRegressor": "dgme.estimators",
     "ModelFileError": "dgme.io",
     "MultiSWAGRegressor": "dgme.estimators",
+    "TableEncoder": "dgme.tables",
+    "TableError": "dgme.tables",
+    "TableRegressor": "dgme.tables",
     "VectorGaussianMixture": "dgme.distributions",
     "load": "dgme.io",
 }
 
 # Rooms that are reached by their name, without an import of their own.
-_ROOMS = ("datasets", "metrics", "nn", "plots")
+_ROOMS = ("datasets", "metrics", "nn", "plots", "tables")
 
 __all__ = [
     "CategoricalMixture",
@@ -53,6 +59,9 @@ __all__ = [
     "MDNRegressor",
     "ModelFileError",
     "MultiSWAGRegressor",
+    "TableEncoder",
+    "TableError",
+    "TableRegressor",
     "VectorGaussianMixture",
     "load",
 ]

@@ -3,11 +3,23 @@
 import os
 import secrets
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write beside the file and rename, so that an old file stays whole until the new one is."""
+    with replacing(path) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that is written beside `path` and renamed at the end.
+
+    An old file stays whole until the new one is, and whatever goes wrong leaves nothing behind.
+    """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
     if not path.parent.is_dir():
@@ -17,7 +29,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if path.exists():

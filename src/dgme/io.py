@@ -4,6 +4,7 @@ Loading a file builds an estimator from plain values and arrays; it never runs c
 """
 
 import json
+from importlib import import_module
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from dgme._files import write_atomically
@@ -27,38 +29,38 @@ class ModelFileError(ValueError):
 
 
 # What a file may hold, by the name that it gives.
-_KINDS = (
-    "DGMERegressor",
-    "MDNRegressor",
-    "MCDropoutRegressor",
-    "DeepEnsembleRegressor",
-    "MultiSWAGRegressor",
-    "DGMEClassifier",
-    "MDNClassifier",
-    "MCDropoutClassifier",
-    "DeepEnsembleClassifier",
+_KINDS = {
+    "DGMERegressor": "dgme.estimators",
+    "MDNRegressor": "dgme.estimators",
+    "MCDropoutRegressor": "dgme.estimators",
+    "DeepEnsembleRegressor": "dgme.estimators",
+    "MultiSWAGRegressor": "dgme.estimators",
+    "DGMEClassifier": "dgme.estimators",
+    "MDNClassifier": "dgme.estimators",
+    "MCDropoutClassifier": "dgme.estimators",
+    "DeepEnsembleClassifier": "dgme.estimators",
+    "TableEncoder": "dgme.tables",
+    "TableRegressor": "dgme.tables",
+}
+# What wrong values lead to while an estimator is built.
+_DAMAGES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
 )
 
 
 def save(estimator, path: str | PathLike) -> None:
     """Write a fitted estimator. The file appears whole or, if anything fails, not at all."""
-    name = type(estimator).__name__
-    if _kind(name) is not type(estimator):
-        raise TypeError(f"{name} is none of the models that a file can hold: {', '.join(_KINDS)}.")
-    check_is_fitted(estimator)
-    facts, arrays = estimator.dump_state()
-    parameters = estimator.get_params(deep=False)
-    # Where to compute is a fact of this machine and not of the model.
-    parameters.pop("device", None)
-    if parameters["network"] is not None:
-        parameters["network"] = describe_design(parameters["network"])
+    facts, arrays = _describe(estimator)
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "dgme_version": version("dgme"),
-        "estimator": name,
-        "parameters": parameters,
-        "fitted": facts,
+        **facts,
     }
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     content = to_bytes(arrays, metadata={"header": json.dumps(header, default=_plain)})
@@ -72,31 +74,89 @@ def load(path: str | PathLike, network: Design | None = None):
     `network`.
     """
     try:
-        header, arrays = _read(Path(path))
-        kind = _kind(header.get("estimator"))
-        if kind is None:
-            raise ModelFileError(f"{path} holds an unknown kind of model, {header['estimator']!r}.")
-        parameters = {
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in header["parameters"].items()
-        }
-        if facts := header["parameters"].get("network"):
-            parameters["network"] = load_design(facts, network)
-        estimator = kind(**parameters)
-        estimator.load_state(header["fitted"], arrays)
-        return estimator
+        return _build(*_read(Path(path)), network)
     except ModelFileError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise ModelFileError(
             f"{path} is damaged or was edited: {error}. Save the model again."
         ) from error
 
 
-def _kind(name: object) -> type | None:
-    from dgme import estimators
+def _describe(estimator) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A fitted estimator as plain values and arrays.
 
-    return getattr(estimators, name) if isinstance(name, str) and name in _KINDS else None
+    What it learned may hold other estimators; the arrays of these have the fact's name in front.
+    """
+    setting = _describe_setting(estimator)
+    check_is_fitted(estimator)
+    facts, arrays = estimator.dump_state()
+    for fact, value in facts.items():
+        if isinstance(value, BaseEstimator):
+            facts[fact], own = _describe(value)
+            arrays |= {f"{fact}.{name}": array for name, array in own.items()}
+    return setting | {"fitted": facts}, arrays
+
+
+def _build(
+    described: dict[str, Any], arrays: dict[str, np.ndarray], network: Design | None
+) -> BaseEstimator:
+    """What `_describe` described."""
+    estimator: Any = _build_setting(described, network)
+    facts = dict(described["fitted"])
+    for fact, value in facts.items():
+        if isinstance(value, dict) and "fitted" in value and "estimator" in value:
+            prefix = f"{fact}."
+            own = {name: arrays[name] for name in arrays if name.startswith(prefix)}
+            arrays = {name: array for name, array in arrays.items() if name not in own}
+            own = {name.removeprefix(prefix): array for name, array in own.items()}
+            facts[fact] = _build(value, own, network)
+    estimator.load_state(facts, arrays)
+    return estimator
+
+
+def _describe_setting(estimator) -> dict[str, Any]:
+    """The kind of an estimator and its parameters, among which there may be others."""
+    name = type(estimator).__name__
+    if _kind(name) is not type(estimator):
+        raise TypeError(f"{name} is none of the models that a file can hold: {', '.join(_KINDS)}.")
+    parameters = estimator.get_params(deep=False)
+    # Where to compute is a fact of this machine and not of the model.
+    parameters.pop("device", None)
+    for key, value in parameters.items():
+        if isinstance(value, BaseEstimator):
+            parameters[key] = _describe_setting(value)
+        elif key == "network" and value is not None:
+            parameters[key] = describe_design(value)
+    return {"estimator": name, "parameters": parameters}
+
+
+def _build_setting(described: dict[str, Any], network: Design | None) -> BaseEstimator:
+    kind = _kind(described["estimator"])
+    if kind is None:
+        raise ValueError(f"it holds an unknown kind of model, {described['estimator']!r}")
+
+    def parameter(key: str, value: Any) -> Any:
+        if isinstance(value, list):
+            return tuple(value)
+        if isinstance(value, dict) and _kind(value.get("estimator")):
+            return _build_setting(value, network)
+        return load_design(value, network) if key == "network" and value else value
+
+    return kind(**{key: parameter(key, value) for key, value in described["parameters"].items()})
+
+
+def _kind(name: object) -> type[BaseEstimator] | None:
+    if not isinstance(name, str) or name not in _KINDS:
+        return None
+    return getattr(import_module(_KINDS[name]), name)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

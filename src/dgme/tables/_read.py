@@ -1,0 +1,91 @@
+"""Table files as Arrow tables: the whole of them, or batch by batch in bounded memory."""
+
+import re
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import ipc, parquet
+
+from dgme.tables._csv import read_csv, stream_csv
+from dgme.tables._errors import TableError
+from dgme.tables._sources import Source, identify, troubles_told
+
+ROWS_AT_ONCE = 1 << 16
+
+
+def read(path: str | PathLike) -> pa.Table:
+    """The table that a CSV, TSV, Parquet or Arrow file holds.
+
+    The file's first bytes tell the format; text may be compressed. A file that cannot be read
+    raises a `TableError`, which says in one line where it is wrong and what helps.
+    """
+    source = identify(Path(path))
+    if source.kind == "text":
+        return read_csv(source)
+    with troubles_told(source.path):
+        table = pa.Table.from_batches(_batches(source), _schema(source))
+    _check_shape(source, table.schema, table.num_rows)
+    return _without_index(table)
+
+
+def read_batches(
+    path: str | PathLike, types: Mapping[str, pa.DataType] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a table file, a batch at a time.
+
+    In a text file, columns that `types` names have these types, as `TableEncoder.types_` gives
+    them for a trained model, and all others are text; so a type never changes halfway. The types
+    of a Parquet or an Arrow file are its own.
+    """
+    source = identify(Path(path))
+    if source.kind == "text":
+        yield from stream_csv(source, types or {})
+        return
+    with troubles_told(source.path):
+        schema, n_rows = _schema(source), 0
+        for batch in _batches(source):
+            n_rows += batch.num_rows
+            if batch.num_rows:
+                yield _without_index(batch)
+    _check_shape(source, schema, n_rows)
+
+
+def _schema(source: Source) -> pa.Schema:
+    if source.kind == "parquet":
+        return parquet.read_schema(source.path)
+    return _reader(source, pa.memory_map(str(source.path))).schema
+
+
+def _batches(source: Source) -> Iterator[pa.RecordBatch]:
+    if source.kind == "parquet":
+        with parquet.ParquetFile(source.path) as file:
+            yield from file.iter_batches(ROWS_AT_ONCE)
+        return
+    with pa.memory_map(str(source.path)) as mapped:
+        reader = _reader(source, mapped)
+        count = reader.num_record_batches if source.kind == "arrow file" else None
+        batches = reader if count is None else map(reader.get_batch, range(count))
+        for batch in batches:
+            for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+                yield batch.slice(start, ROWS_AT_ONCE)
+
+
+def _reader(source: Source, mapped: pa.NativeFile):
+    return (ipc.open_file if source.kind == "arrow file" else ipc.open_stream)(mapped)
+
+
+def _check_shape(source: Source, schema: pa.Schema, n_rows: int) -> None:
+    if n_rows == 0:
+        raise TableError(f"{source.path} has {len(schema.names)} columns, but no rows. Add rows.")
+    repeated = next((name for name in schema.names if schema.names.count(name) > 1), None)
+    if repeated is not None:
+        raise TableError(f"{source.path} has two columns {repeated!r}. Rename one of them.")
+
+
+def _without_index(rows):
+    """Pandas writes an index that has no name of its own as a column."""
+    names = rows.schema.names
+    kept = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
+    return rows if len(kept) == len(names) else rows.select(kept)
