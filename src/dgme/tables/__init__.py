@@ -12,14 +12,14 @@ from dgme.tables._write import write as write
 from dgme.tables._write import writer as writer
 
 if TYPE_CHECKING:
-    from dgme.tables._columns import Column as Column
+    from dgme.tables._column import Column as Column
     from dgme.tables._encoder import TableEncoder as TableEncoder
     from dgme.tables._profile import Profile as Profile
     from dgme.tables._regressor import TableRegressor as TableRegressor
 
 # Files are read without scikit-learn and JAX, so that what is wrong with one is told at once.
 _HOMES = {
-    "Column": "_columns",
+    "Column": "_column",
     "Profile": "_profile",
     "TableEncoder": "_encoder",
     "TableRegressor": "_regressor",

@@ -6,7 +6,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from dgme.tables._sources import Source, troubles_told
 from dgme.tables._text import MISSING
 
 _SEPARATORS = ",;\t|"
-_SAMPLE = 1 << 16
+_SAMPLE = 1 << 20
 # What is read at a time, and hence the longest line.
 _BLOCK = 1 << 23
 
@@ -149,23 +149,28 @@ def _sniff(source: Source) -> Dialect:
     text = text.lstrip("\r\n")
     if not text.strip():
         raise TableError(f"{source.path} is empty. A table begins with a line of column names.")
-    header = re.sub(r'"[^"]*"', "", text).splitlines()[0]
+    header = re.split(r"[\r\n]", re.sub(r'"[^"]*"', "", text), maxsplit=1)[0]
     usual = "\t" if source.suffix in (".tsv", ".tab") else ","
     separator = max(usual + _SEPARATORS, key=header.count)
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    raw_names = next(rows)
+    try:
+        raw_names = next(rows)
+    except csv.Error as error:
+        raise TableError(
+            f"{source.path} has no readable line of column names: {error}. A quote may be open: "
+            "close it."
+        ) from error
     decimal = "." if separator == "," else _decimal_mark(rows)
     return Dialect(separator, decimal, raw_names, _names(source, raw_names))
 
 
 def _decimal_mark(rows: Iterator[list[str]]) -> str:
     """A comma where numbers have one and none has a point."""
-    marks = {
-        field.strip().lstrip("+-").strip("0123456789")
-        for row in rows
-        for field in row
-        if re.fullmatch(r"\s*[+-]?\d+[.,]\d+\s*", field)
-    }
+    marks = set()
+    with suppress(csv.Error):  # at the end of the sample, or for what Arrow will tell
+        for row in rows:
+            found = (re.fullmatch(r"\s*[+-]?\d+([.,])\d+\s*", field) for field in row)
+            marks |= {match[1] for match in found if match}
     return "," if marks == {","} else "."
 
 
@@ -210,14 +215,15 @@ def _not_utf8(source: Source) -> TableError:
 
 
 def _refuse_open_quote(source: Source, last: pa.Table | pa.RecordBatch) -> None:
-    """A quote that nobody closed takes all that follows into one field of the last row."""
-    fields = [str(value) for value in last.to_pylist()[0].values()]
-    if not any("\n" in field or "\r" in field for field in fields):
+    """A quote that nobody closed takes all that follows into the last field of the last row."""
+    *_, field = last.to_pylist()[0].values()
+    if not isinstance(field, str) or len(lines := field.splitlines()) < 2:
         return
+    end = b""
     with source.open() as stream:
-        quotes = sum(line.count(b'"') for line in io.BufferedReader(stream, 1 << 20))
-    if quotes % 2:
-        start = next(field for field in fields if "\n" in field or "\r" in field).splitlines()[0]
+        while block := stream.read(_BLOCK):
+            end = (end + block).rstrip()[-1:]
+    if end != b'"':
         raise TableError(
-            f"{source.path} has a quote that is never closed, before {start[:40]!r}. Close it."
+            f"{source.path} has a quote that is never closed, before {lines[0][:40]!r}. Close it."
         )

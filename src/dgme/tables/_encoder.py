@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, no_type_check
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +15,8 @@ from sklearn.utils.validation import (
 )
 
 from dgme.tables._columns import Categorical, Column, load_column
-from dgme.tables._errors import TableError
-from dgme.tables._frames import column_of, frame_of, name_some
+from dgme.tables._errors import TableError, name_some
+from dgme.tables._frames import column_of, frame_of
 from dgme.tables._learn import KINDS, learn, learn_as, numeric
 from dgme.tables._values import values_of
 
@@ -45,6 +45,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    # Constructors of scikit-learn store whatever they get; `fit` is where it is checked.
+    @no_type_check
     def __init__(self, kinds: dict[str, str] | None = None):
         self.kinds = kinds
 
@@ -57,14 +59,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 for i, column in enumerate(rows.T)
             )
             return self
-        names = [str(name) for name in frame.columns]
+        names = frame.columns
         wanted = self._wanted_kinds(names)
         if len(frame) == 0:
             raise TableError("The table has 0 rows. Give rows to learn from.")
         columns = []
-        for name in frame.columns:
+        for name in names:
             values = values_of(column_of(frame, name))
-            name = str(name)
             if name in wanted:
                 columns.append(learn_as(name, values, wanted[name]))
             else:
@@ -142,15 +143,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if column.features:
                     yield column, pa.chunked_array([values])
             return
-        there = {str(name): name for name in frame.columns}
+        there = set(frame.columns)
         if missing := [column.name for column in used if column.name not in there]:
             raise TableError(
                 f"The table lacks {'column' if len(missing) == 1 else 'columns'} "
                 f"{', '.join(map(repr, missing))}, which the model was trained with. It has "
-                f"{name_some(list(there))}. Add what is missing."
+                f"{name_some(frame.columns)}. Add what is missing."
             )
         for column in used:
-            yield column, column_of(frame, there[column.name])
+            yield column, column_of(frame, column.name)
 
     def _wanted_kinds(self, names: list[str]) -> dict[str, str]:
         wanted = self.kinds or {}

@@ -14,11 +14,16 @@ def frame_of(X: Any) -> nw.DataFrame | None:
         X = pa.Table.from_batches([X])
     try:
         found = nw.from_native(X, pass_through=True)
+        if isinstance(found, nw.LazyFrame):
+            raise TypeError("The frame is lazy. Collect it first.")
+        if not isinstance(found, nw.DataFrame):
+            return None
+        names: list[Any] = found.columns  # in pandas they may be anything
+        renamed = {name: str(name) for name in names if not isinstance(name, str)}
+        return found.rename(renamed) if renamed else found
     except nw.exceptions.DuplicateError as error:
-        raise TableError(f"The frame has columns of equal names: {error}.") from error
-    if isinstance(found, nw.LazyFrame):
-        raise TypeError("The frame is lazy. Collect it first.")
-    return found if isinstance(found, nw.DataFrame) else None
+        words = " ".join(str(error).split())
+        raise TableError(f"The frame has columns of equal names: {words}.") from error
 
 
 def column_of(frame: nw.DataFrame, name: str) -> pa.ChunkedArray:
@@ -30,8 +35,3 @@ def column_of(frame: nw.DataFrame, name: str) -> pa.ChunkedArray:
             f"Column {name!r} mixes values of several types. Make them one type first."
         ) from error
     return column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
-
-
-def name_some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:8])) or "no columns"
-    return shown + (f" and {len(names) - 8} others" if len(names) > 8 else "")

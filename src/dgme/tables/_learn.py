@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +20,9 @@ from dgme.tables._columns import (
     Nested,
     Numeric,
     TextLike,
-    date_parts,
 )
 from dgme.tables._compute import pc
+from dgme.tables._dates import Part, date_parts
 from dgme.tables._errors import TableError
 from dgme.tables._values import (
     Booleans,
@@ -38,6 +39,7 @@ from dgme.tables._values import (
     as_text,
 )
 
+Decimal = Literal[".", ","]
 KINDS = ("numeric", "boolean", "categorical", "date", "ignored")
 MAX_LEVELS = 24
 # Of so many levels the counts are kept.
@@ -87,30 +89,32 @@ def _fitting(name: str, kind: str, found):
 
 
 def numeric(
-    name: str, found: np.ndarray, *, n_infinite: int = 0, as_text: bool = False, decimal: str = "."
+    name: str, found: np.ndarray, note: str = "", decimal: Decimal = ".", as_text: bool = False
 ) -> Numeric:
     """A column of numbers, kept even if it is constant."""
     missing = np.isnan(found)
     n_missing = int(missing.sum())
     known = found[~missing] if n_missing else found
-    notes = ["numbers written as text"] * as_text
-    notes += [f"{n_infinite} infinite values count as missing"] * (n_infinite > 0)
     median = float(np.median(known)) if len(known) else 0.0
-    return Numeric(name, n_missing, "; ".join(notes), median, decimal, as_text)
+    return Numeric(name, n_missing, note, median, decimal, as_text)
 
 
 def _numbers_of(name: str, values: Values) -> Numeric | Misfit:
     """Numbers with a point for their fractions, or else with a comma."""
     found = as_numbers(values)
-    as_text, decimal = isinstance(values, Text), "."
-    if as_text and isinstance(found, Misfit):
-        with_comma = as_numbers(values, ",")
-        if not isinstance(with_comma, Misfit):
-            found, decimal = with_comma, ","
+    if not isinstance(values, Text):
+        return found if isinstance(found, Misfit) else numeric(name, found, _infinities(values))
+    decimal: Decimal = "."
+    if isinstance(found, Misfit) and not isinstance(again := as_numbers(values, ","), Misfit):
+        found, decimal = again, ","
     if isinstance(found, Misfit):
         return found
+    return numeric(name, found, "numbers written as text", decimal, as_text=True)
+
+
+def _infinities(values: Values) -> str:
     n_infinite = values.n_infinite if isinstance(values, Numbers) else 0
-    return numeric(name, found, n_infinite=n_infinite, as_text=as_text, decimal=decimal)
+    return f"{n_infinite} infinite values count as missing" if n_infinite else ""
 
 
 def _numeric(name: str, numbers: Numbers, alone: bool) -> Column:
@@ -119,7 +123,7 @@ def _numeric(name: str, numbers: Numbers, alone: bool) -> Column:
         return Constant(name, 0, f"is {first:g} in all rows")
     if not alone and not np.isnan(found).any() and (note := _identifies(name, found)):
         return Identifier(name, 0, note)
-    return numeric(name, found, n_infinite=numbers.n_infinite)
+    return numeric(name, found, _infinities(numbers))
 
 
 def _identifies(name: str, found: np.ndarray) -> str:
@@ -147,7 +151,8 @@ def _boolean(name: str, found: np.ndarray) -> Column:
 def _date(name: str, found: np.ndarray) -> Column:
     missing = np.isnat(found)
     known = np.sort(found[~missing]).astype("M8[us]")
-    parts = tuple(part for part, place in date_parts(known).items() if np.ptp(place) > 0)
+    places = date_parts(known)
+    parts = tuple(part for part in get_args(Part) if np.ptp(places[part]) > 0)
     n_missing = int(missing.sum())
     if not parts and not n_missing:
         return Constant(name, 0, f"is {known[0]} in all rows")

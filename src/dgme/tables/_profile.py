@@ -42,14 +42,12 @@ class Profile:
     @classmethod
     def load(cls, facts: dict[str, Any], arrays: dict[str, np.ndarray], n_features: int):
         """What `dump` gave, if it is all there and of the right shapes."""
-        found = cls(n_rows=int(facts["n_rows"]), **arrays)
         shapes = {
-            "target_quantiles": (len(LEVELS), *found.target_quantiles.shape[1:]),
+            "target_quantiles": (len(LEVELS), *arrays["target_quantiles"].shape[1:]),
             "feature_means": (n_features,),
             "feature_quantiles": (len(LEVELS), n_features),
         }
         for name, shape in shapes.items():
-            array = getattr(found, name)
-            if array.shape != shape or not np.isfinite(array).all():
+            if arrays[name].shape != shape or not np.isfinite(arrays[name]).all():
                 raise ValueError(f"array 'profile.{name}' must hold finite numbers of {shape}")
-        return found
+        return cls(n_rows=int(facts["n_rows"]), **arrays)

@@ -9,10 +9,10 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from dgme.tables._csv import read_csv, stream_csv
-from dgme.tables._errors import TableError
+from dgme.tables._errors import TableError, name_some
 from dgme.tables._sources import Source, identify, troubles_told
 
-ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 16
 
 
 def read(path: str | PathLike) -> pa.Table:
@@ -25,8 +25,10 @@ def read(path: str | PathLike) -> pa.Table:
     if source.kind == "text":
         return read_csv(source)
     with troubles_told(source.path):
-        table = pa.Table.from_batches(_batches(source), _schema(source))
-    _check_shape(source, table.schema, table.num_rows)
+        schema = _schema(source)
+        table = pa.Table.from_batches(_batches(source), schema)
+    if table.num_rows == 0:
+        raise _no_rows(source, schema)
     return _without_index(table)
 
 
@@ -44,44 +46,45 @@ def read_batches(
         yield from stream_csv(source, types or {})
         return
     with troubles_told(source.path):
-        schema, n_rows = _schema(source), 0
+        schema, is_empty = _schema(source), True
         for batch in _batches(source):
-            n_rows += batch.num_rows
-            if batch.num_rows:
-                yield _without_index(batch)
-    _check_shape(source, schema, n_rows)
+            is_empty = False
+            yield _without_index(batch)
+    if is_empty:
+        raise _no_rows(source, schema)
 
 
 def _schema(source: Source) -> pa.Schema:
     if source.kind == "parquet":
-        return parquet.read_schema(source.path)
-    return _reader(source, pa.memory_map(str(source.path))).schema
+        schema = parquet.read_schema(source.path)
+    else:
+        schema = _reader(source, pa.memory_map(str(source.path))).schema
+    repeated = next((name for name in schema.names if schema.names.count(name) > 1), None)
+    if repeated is not None:
+        raise TableError(f"{source.path} has two columns {repeated!r}. Rename one of them.")
+    return schema
 
 
 def _batches(source: Source) -> Iterator[pa.RecordBatch]:
     if source.kind == "parquet":
         with parquet.ParquetFile(source.path) as file:
-            yield from file.iter_batches(ROWS_AT_ONCE)
+            yield from (batch for batch in file.iter_batches(_ROWS_AT_ONCE) if batch.num_rows)
         return
     with pa.memory_map(str(source.path)) as mapped:
         reader = _reader(source, mapped)
         count = reader.num_record_batches if source.kind == "arrow file" else None
         batches = reader if count is None else map(reader.get_batch, range(count))
         for batch in batches:
-            for start in range(0, batch.num_rows, ROWS_AT_ONCE):
-                yield batch.slice(start, ROWS_AT_ONCE)
+            for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+                yield batch.slice(start, _ROWS_AT_ONCE)
 
 
 def _reader(source: Source, mapped: pa.NativeFile):
     return (ipc.open_file if source.kind == "arrow file" else ipc.open_stream)(mapped)
 
 
-def _check_shape(source: Source, schema: pa.Schema, n_rows: int) -> None:
-    if n_rows == 0:
-        raise TableError(f"{source.path} has {len(schema.names)} columns, but no rows. Add rows.")
-    repeated = next((name for name in schema.names if schema.names.count(name) > 1), None)
-    if repeated is not None:
-        raise TableError(f"{source.path} has two columns {repeated!r}. Rename one of them.")
+def _no_rows(source: Source, schema: pa.Schema) -> TableError:
+    return TableError(f"{source.path} has {name_some(schema.names)}, but no rows. Add rows.")
 
 
 def _without_index(rows):

@@ -1,9 +1,10 @@
 """A regressor for tables as they come."""
 
-from typing import Any
+from typing import Any, no_type_check
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from dgme.distributions import GaussianMixture, VectorGaussianMixture
@@ -45,6 +46,8 @@ class TableRegressor(DensityRegressor):
     target_name_: str | None
     profile_: Profile
 
+    # Constructors of scikit-learn store whatever they get; `fit` is where it is checked.
+    @no_type_check
     def __init__(
         self, regressor: DensityRegressor | None = None, kinds: dict[str, str] | None = None
     ):
@@ -100,8 +103,10 @@ class TableRegressor(DensityRegressor):
     def load_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Become fitted again, if all that `dump_state` gave is there and fits together."""
         encoder, regressor, name = facts["encoder"], facts["regressor"], facts["target_name"]
+        if not isinstance(encoder, TableEncoder) or not isinstance(regressor, DensityRegressor):
+            raise ValueError("the encoder or the regressor is of another kind")
         n_features = sum(len(column.features) for column in encoder.columns_)
-        if regressor.n_features_in_ != n_features:
+        if getattr(regressor, "n_features_in_", None) != n_features:
             raise ValueError(f"the regressor does not take the {n_features} features there are")
         if not isinstance(name, str | None):
             raise ValueError(f"target_name must be text, but is {name!r}")
@@ -126,6 +131,8 @@ class TableRegressor(DensityRegressor):
     def __sklearn_tags__(self):
         tags: Any = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        if self.regressor is not None:
+            tags.target_tags = get_tags(self.regressor).target_tags
         return tags
 
 
@@ -140,10 +147,9 @@ def _refuse_missing(y) -> None:
 
 def _weighted(rows, sample_weight):
     """The rows that count."""
-    if sample_weight is None or np.ndim(sample_weight) == 0:
-        return rows
-    used = np.asarray(sample_weight) > 0
-    if used.all():
+    used = np.asarray(sample_weight) > 0 if sample_weight is not None else np.True_
+    # Weights that cannot be used are the regressor's to refuse.
+    if used.ndim != 1 or used.all() or not used.any():
         return rows
     frame = frame_of(rows)
     return np.asarray(rows)[used] if frame is None else frame.filter(used.tolist()).to_native()

@@ -60,6 +60,8 @@ def identify(path: Path) -> Source:
         raise TableError(f"{path} is a folder. Give the name of a file in it.")
     if not path.exists():
         raise TableError(f"There is no file {path.absolute()}.")
+    if not path.is_file():
+        raise TableError(f"{path} is a pipe or a device. Write the table to a file first.")
     with troubles_told(path):
         with path.open("rb") as file:
             head = file.read(16)

@@ -1,6 +1,7 @@
 """The column that is to be predicted."""
 
 from difflib import get_close_matches
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -9,8 +10,8 @@ from jaxtyping import Float64
 
 from dgme.tables import _text
 from dgme.tables._compute import pc
-from dgme.tables._errors import TableError
-from dgme.tables._frames import column_of, frame_of, name_some
+from dgme.tables._errors import TableError, name_some
+from dgme.tables._frames import column_of, frame_of
 from dgme.tables._values import Booleans, Instants, Nothing, Numbers, Text, Unusable, values_of
 
 
@@ -24,7 +25,7 @@ def split_target(table, name: str) -> tuple[pa.Table, Float64[np.ndarray, " n"]]
         raise TypeError(
             f"A target of the name {name!r} needs a data frame, but there is {type(table)}."
         )
-    names = {str(each): each for each in frame.columns}
+    names = frame.columns
     if name not in names:
         near = get_close_matches(name, names, n=1) or get_close_matches(
             name.lower(), {each.lower(): each for each in names}, n=1
@@ -33,24 +34,22 @@ def split_target(table, name: str) -> tuple[pa.Table, Float64[np.ndarray, " n"]]
         raise TableError(
             f"There is no column {name!r}. "
             + (f"Did you mean {near[0]!r}? " if near else "")
-            + f"The table has {name_some(list(names))}."
+            + f"The table has {name_some(names)}."
         )
-    target = target_numbers(name, column_of(frame, names[name]))
-    others = {key: column_of(frame, each) for key, each in names.items() if key != name}
+    target = target_numbers(name, column_of(frame, name))
+    others = {each: column_of(frame, each) for each in names if each != name}
     return pa.table(others), target
 
 
-def named_target(y) -> tuple[str | None, np.ndarray]:
+def named_target(y) -> tuple[str | None, Any]:
     """The name of a target, if it has one, and its numbers. One column of a frame is a target."""
     found = nw.from_native(y, allow_series=True, pass_through=True)
-    if isinstance(found, nw.Series):
-        frame, name = found.to_frame(), found.name
-    elif isinstance(found, nw.DataFrame) and len(found.columns) == 1:
-        frame, name = found, found.columns[0]
-    else:
+    frame = frame_of(found.to_frame().to_native() if isinstance(found, nw.Series) else y)
+    if frame is None or len(frame.columns) != 1:
         return None, y
-    label = "" if name is None else str(name)
-    return label or None, target_numbers(label, column_of(frame, frame.columns[0]))
+    (name,) = frame.columns
+    unnamed = isinstance(found, nw.Series) and not found.name
+    return None if unnamed else name, target_numbers(name, column_of(frame, name))
 
 
 def target_numbers(name: str, column: pa.ChunkedArray) -> Float64[np.ndarray, " n"]:
