@@ -74,7 +74,9 @@ def writer(
     make, compress = _format(path)
     with replacing(path) as file, ExitStack() as stack:
         sink = stack.enter_context(compress(file, "wb")) if compress else file
-        yield stack.enter_context(make(sink, schema)).write
+        rows_out = stack.enter_context(make(sink, schema))
+        # Arrow's own writer of text would take rows of any schema.
+        yield lambda rows: rows_out.write(rows.cast(schema))
 
 
 def _format(path: Path) -> tuple[Callable, Callable | None]:
