@@ -80,6 +80,7 @@ LOOKS = {
     "free text": (["one two", "three four", "five six"], "text", None),
     "other dates": (["31/12/2024", "30/12/2024"], "text", None),
     "lists": ([[1], [2, 3]], "nested", None),
+    "intervals": (pa.array([(1, 2, 3)] * 2, pa.month_day_nano_interval()), "nested", None),
     "bytes": ([b"\xff", b"\xfe"], "nested", None),
 }
 
@@ -111,11 +112,17 @@ def test_an_encoder_can_be_written_down(case):
 
 
 def test_numbers_named_as_identifiers_are_dropped_where_they_are_unique():
-    for name in ("id", "customer_id", "orderId", "UUID"):
+    for name in ("id", "customer_id", "orderId", "UUID", "Row.Key"):
         assert fit([30, 10, 20], name).columns_[0].kind == "identifier"
         assert fit([30, 10, 30], name).columns_[0].kind == "numeric"
     for name in ("paid", "humidity", "idle"):
         assert fit([30, 10, 20], name).columns_[0].kind == "numeric"
+
+
+def test_names_of_features_are_distinct():
+    table = pa.table({"a": [1.5, None, 2.5], "a_missing": [2.5, 1.5, 0.0]})
+    encoder = TableEncoder().fit(table)
+    assert list(encoder.get_feature_names_out()) == ["a", "a_missing", "a_missing_"]
 
 
 def test_the_only_column_is_no_row_number():

@@ -133,6 +133,14 @@ def test_types_suit_all_rows_of_a_table(tmp_path, small_blocks):
     assert tables.read(path).schema.types == [pa.string()]
 
 
+def test_types_of_a_table_can_be_given(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(b" a ,b\n007,1\n")
+    assert tables.read(path, {"a": pa.string(), "z": pa.string()}).to_pylist() == [
+        {"a": "007", "b": 1}
+    ]
+
+
 def test_types_of_a_stream_are_given_and_stay(tmp_path, small_blocks):
     path = tmp_path / "t.csv"
     n = 10_000

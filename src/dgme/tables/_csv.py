@@ -30,15 +30,20 @@ class Dialect(NamedTuple):
     raw_names: list[str]
     names: list[str]
 
+    @property
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        return zip(self.raw_names, self.names, strict=True)
 
-def read_csv(source: Source) -> pa.Table:
-    """The table, with types that suit all of its rows."""
+
+def read_csv(source: Source, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """The table; columns of other names get types that suit all of their rows."""
     dialect = _sniff(source)
+    given = {raw: types[name] for raw, name in dialect.pairs if name in types}
     try:
-        table = _read_whole(source, dialect, use_threads=True)
+        table = _read_whole(source, dialect, given, use_threads=True)
     except TableError:
         # With one thread the trouble comes with the number of its row.
-        table = _read_whole(source, dialect, use_threads=False)
+        table = _read_whole(source, dialect, given, use_threads=False)
     if table.num_rows == 0:
         raise _no_rows(source)
     if any(pa.types.is_binary(kind) for kind in table.schema.types):
@@ -50,10 +55,7 @@ def read_csv(source: Source) -> pa.Table:
 def stream_csv(source: Source, types: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
     """The rows in batches; columns of other names are text, so that no type can change halfway."""
     dialect = _sniff(source)
-    given = {
-        raw: types.get(name, pa.string())
-        for raw, name in zip(dialect.raw_names, dialect.names, strict=True)
-    }
+    given = {raw: types.get(name, pa.string()) for raw, name in dialect.pairs}
     last = None
     with troubles_told(source.path), source.open() as stream, _explained(source, dialect) as bad:
         for batch in arrow_csv.open_csv(stream, **_options(dialect, bad, given, False)):
@@ -65,15 +67,17 @@ def stream_csv(source: Source, types: Mapping[str, pa.DataType]) -> Iterator[pa.
     _refuse_open_quote(source, last)
 
 
-def _read_whole(source: Source, dialect: Dialect, *, use_threads: bool) -> pa.Table:
+def _read_whole(
+    source: Source, dialect: Dialect, types: dict[str, pa.DataType], *, use_threads: bool
+) -> pa.Table:
     with troubles_told(source.path), source.open() as stream, _explained(source, dialect) as bad:
-        return arrow_csv.read_csv(stream, **_options(dialect, bad, None, use_threads))
+        return arrow_csv.read_csv(stream, **_options(dialect, bad, types, use_threads))
 
 
 def _options(
     dialect: Dialect,
     bad_rows: list[arrow_csv.InvalidRow],
-    types: dict[str, pa.DataType] | None,
+    types: dict[str, pa.DataType],
     use_threads: bool,
 ) -> dict:
     def refuse(row: arrow_csv.InvalidRow) -> str:

@@ -110,7 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not hasattr(self, "feature_names_in_"):
             pairs = zip(columns, names, strict=True)
             columns = tuple(replace(column, name=str(name)) for column, name in pairs)
-        return np.array([name for column in columns for name in column.features], dtype=object)
+        return np.array(_distinct(columns), dtype=object)
 
     @property
     def types_(self) -> dict[str, pa.DataType]:
@@ -170,3 +170,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags: Any = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _distinct(columns: tuple[Column, ...]) -> list[str]:
+    """Names of the features. A column may be named like what another one gives."""
+    found: dict[str, None] = {}
+    for column in columns:
+        for name in column.features:
+            while name in found:
+                name += "_"
+            found[name] = None
+    return list(found)

@@ -137,7 +137,7 @@ def _identifies(name: str, found: np.ndarray) -> str:
 
 
 def _words(name: str) -> list[str]:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower().replace("_", " ").split()
+    return re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
 
 
 def _boolean(name: str, found: np.ndarray) -> Column:

@@ -15,15 +15,17 @@ from dgme.tables._sources import Source, identify, troubles_told
 _ROWS_AT_ONCE = 1 << 16
 
 
-def read(path: str | PathLike) -> pa.Table:
+def read(path: str | PathLike, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
     """The table that a CSV, TSV, Parquet or Arrow file holds.
 
-    The file's first bytes tell the format; text may be compressed. A file that cannot be read
+    The file's first bytes tell the format; text may be compressed. In a text file, columns that
+    `types` names have these types, as `TableEncoder.types_` gives them for a trained model; all
+    others have types that suit all of their rows. A file that cannot be read
     raises a `TableError`, which says in one line where it is wrong and what helps.
     """
     source = identify(Path(path))
     if source.kind == "text":
-        return read_csv(source)
+        return read_csv(source, types or {})
     with troubles_told(source.path):
         schema = _schema(source)
         table = pa.Table.from_batches(_batches(source), schema)
@@ -37,9 +39,8 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a table file, a batch at a time.
 
-    In a text file, columns that `types` names have these types, as `TableEncoder.types_` gives
-    them for a trained model, and all others are text; so a type never changes halfway. The types
-    of a Parquet or an Arrow file are its own.
+    In a text file, columns that `types` names have these types, as for `read`, and all others are
+    text; so a type never changes halfway. The types of a Parquet or an Arrow file are its own.
     """
     source = identify(Path(path))
     if source.kind == "text":

@@ -78,7 +78,7 @@ def values_of(column: pa.ChunkedArray) -> Values:
         return _text_of(column.dictionary_encode().combine_chunks())
     if pa.types.is_boolean(kind):
         return Booleans(_floats(column.cast(pa.uint8())))
-    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_time(kind):
         return Instants(_moments(column))
     if pa.types.is_duration(kind):
         microseconds = column.cast(pa.duration("us"), safe=False).cast(pa.int64())
