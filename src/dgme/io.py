@@ -77,14 +77,7 @@ def load(path: str | PathLike, network: Design | None = None):
         return _build(*_read(Path(path)), network)
     except ModelFileError:
         raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
+    except _DAMAGES as error:
         raise ModelFileError(
             f"{path} is damaged or was edited: {error}. Save the model again."
         ) from error

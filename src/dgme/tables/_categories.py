@@ -63,18 +63,17 @@ class Categorical(Column):
         """A row for every known level, one for any other, and one for a gap."""
         n_levels, n_known, has_other = len(self.levels), len(self._known), bool(self.others)
         counts = np.array([*self.counts, *self.other_counts], float)
+        shares = np.append(counts[:n_levels], counts[n_levels:].sum())[: n_levels + has_other]
         indicators = np.zeros((n_known + 2, n_levels + has_other))
         indicators[:n_levels, :n_levels] = np.eye(n_levels)
-        shares = np.append(counts[:n_levels], counts[n_levels:].sum())[: n_levels + has_other]
         indicators[n_known:] = shares / counts.sum()
-        parts = [indicators]
         if has_other:
             indicators[n_levels : n_known + 1] = np.eye(n_levels + 1)[-1]
-        if self.has_frequency:
-            log_counts = np.log1p(counts)
-            mean = np.average(log_counts, weights=counts)
-            parts.append(np.append(log_counts, [0.0, mean])[:, None])
         if self.n_missing:
             indicators[-1] = 0
-            parts.append(np.eye(n_known + 2)[:, -1:])
-        return np.column_stack(parts)
+        log_counts = np.log1p(counts)
+        frequency = np.append(log_counts, [0, log_counts @ counts / counts.sum()])
+        gap = np.arange(n_known + 2) == n_known + 1
+        return np.column_stack(
+            [indicators, *[frequency] * self.has_frequency, *[gap] * (self.n_missing > 0)]
+        )

@@ -20,8 +20,8 @@ def read(path: str | PathLike, types: Mapping[str, pa.DataType] | None = None) -
 
     The file's first bytes tell the format; text may be compressed. In a text file, columns that
     `types` names have these types, as `TableEncoder.types_` gives them for a trained model; all
-    others have types that suit all of their rows. A file that cannot be read
-    raises a `TableError`, which says in one line where it is wrong and what helps.
+    others have types that suit all of their rows. A file that cannot be read raises a
+    `TableError`, which says in one line where it is wrong and what helps.
     """
     source = identify(Path(path))
     if source.kind == "text":
@@ -59,7 +59,8 @@ def _schema(source: Source) -> pa.Schema:
     if source.kind == "parquet":
         schema = parquet.read_schema(source.path)
     else:
-        schema = _reader(source, pa.memory_map(str(source.path))).schema
+        with pa.memory_map(str(source.path)) as mapped:
+            schema = _reader(source, mapped).schema
     repeated = next((name for name in schema.names if schema.names.count(name) > 1), None)
     if repeated is not None:
         raise TableError(f"{source.path} has two columns {repeated!r}. Rename one of them.")

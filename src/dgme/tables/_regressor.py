@@ -137,16 +137,14 @@ class TableRegressor(DensityRegressor):
 
 
 def _refuse_missing(y) -> None:
-    if isinstance(y, np.ndarray) and y.dtype.kind == "f":
-        missing = np.isnan(y).reshape(len(y), -1).any(axis=1) if y.ndim else np.isnan(y)
-        if missing.any():
-            raise ValueError(
-                f"y is missing in {missing.sum()} of {missing.size} rows. Drop these rows."
-            )
+    if isinstance(y, np.ndarray) and y.ndim and y.dtype.kind == "f":
+        n_missing = np.isnan(y).reshape(len(y), -1).any(axis=1).sum()
+        if n_missing:
+            raise ValueError(f"y is missing in {n_missing} of {len(y)} rows. Drop these rows.")
 
 
 def _weighted(rows, sample_weight):
-    """The rows that count."""
+    """The rows of positive weight."""
     used = np.asarray(sample_weight) > 0 if sample_weight is not None else np.True_
     # Weights that cannot be used are the regressor's to refuse.
     if used.ndim != 1 or used.all() or not used.any():
