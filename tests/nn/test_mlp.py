@@ -6,6 +6,7 @@ from scipy.special import erf, expit
 
 from dgme.nn import ACTIVATIONS, MLP, FlatNetwork
 from dgme.nn._mlp import product
+from dgme.nn._modules import inverted_dropout
 
 FORMULAS = {
     "relu": lambda x: np.maximum(x, 0),
@@ -50,6 +51,15 @@ def test_dropout_keeps_the_mean():
     error = passes.std(axis=0) / np.sqrt(len(passes))
     assert (error > 0).all()
     assert (np.abs(passes.mean(axis=0) - np.asarray(mlp(x)[0])) < 4 * error).all()
+
+
+def test_double_precision_in_the_process_drops_the_same_units():
+    key, rows = jax.random.key(0), np.ones((1, 200), np.float32)
+    dropped = np.asarray(inverted_dropout(jnp.asarray(rows), 0.3, key))
+    with jax.enable_x64(True):
+        again = np.asarray(inverted_dropout(jnp.asarray(rows), 0.3, key))
+    np.testing.assert_array_equal(again, dropped)
+    assert 0 < (dropped == 0).sum() < 200
 
 
 def test_dropout_needs_a_key_and_a_rate():

@@ -53,7 +53,8 @@ def inverted_dropout(
     smallest_kept = jnp.uint32(min(round(rate * 2**32), 2**32 - 1))
 
     def mask(key: AnyKey) -> jax.Array:
-        return jax.random.bits(key, x.shape[1:]) >= smallest_kept
+        # Where double precision is on, words would by default have 64 bits.
+        return jax.random.bits(key, x.shape[1:], jnp.uint32) >= smallest_kept
 
     kept = mask(key)[None] if key.ndim == 0 else jax.vmap(mask)(key)
     return jnp.where(kept, x / (1 - rate), 0.0)
