@@ -26,6 +26,7 @@ ROOMS = [
     "plots",
     "datasets",
     "io",
+    "export",
     "demo",
     "paper",
     "cli",

@@ -17,6 +17,7 @@ from dgme.engine._optimiser import SCHEDULES as SCHEDULES
 from dgme.engine._optimiser import Optimiser as Optimiser
 from dgme.engine._orders import Orders as Orders
 from dgme.engine._orders import ShuffledOrders as ShuffledOrders
+from dgme.engine._random import wrapped as wrapped
 from dgme.engine._train import Callback as Callback
 from dgme.engine._train import Rows as Rows
 from dgme.engine._train import Trained as Trained

@@ -123,9 +123,19 @@ class Ensemble:
             weights = weights.T.reshape(-1, n_lanes, n_own)
             weights /= weights.sum(axis=2, keepdims=True)
             shares = shares * weights.reshape(-1, n_lanes * n_own)
-        n_groups = n_lanes if self.members_are_samples else n_samples
-        groups = np.repeat(np.arange(n_groups), len(parts[0]) // n_groups)
+        groups = self.groups(n_samples, len(parts[0]))
         return Mixtures(shares, [np.moveaxis(part, 0, 1) for part in parts], groups)
+
+    def groups(self, n_draws: int, n_components: int) -> Int[np.ndarray, " K"]:
+        """Which posterior sample each of all components belongs to."""
+        n_groups = n_draws * len(self.weights) if self.members_are_samples else n_draws
+        return np.repeat(np.arange(n_groups), n_components // n_groups)
+
+    def draws(self, n_samples: int) -> Draws:
+        """All the parameters that `mixtures` predicts with, at once."""
+        if self.posterior is None or n_samples == 0:
+            return Draws(self.params[None])
+        return self.posterior.draw(self.params, n_samples, np.random.default_rng(self.seed))
 
     def _draws(self, posterior: Posterior | None, n_samples: int) -> Iterator[Draws]:
         """The posterior's samples in blocks of equal size, which one program serves."""

@@ -4,7 +4,7 @@ import numpy as np
 from jaxtyping import Float64
 
 # Networks compute in single precision, where larger numbers would overflow.
-_LARGEST = 1e12
+LARGEST = 1e12
 
 
 class Scaling(NamedTuple):
@@ -43,4 +43,4 @@ class Scaling(NamedTuple):
         scaled = rows - self.center
         # In place: a large table is copied once, not three times.
         scaled /= self.scale
-        return np.clip(scaled, -_LARGEST, _LARGEST, out=scaled)
+        return np.clip(scaled, -LARGEST, LARGEST, out=scaled)

@@ -1,11 +1,12 @@
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from dgme.nn._modules import BatchModule, RowWise
@@ -85,6 +86,10 @@ class FlatNetwork:
         return parts
 
     def module(self, vector: Float[Array, " size"]) -> BatchModule:
+        return self.assemble(self.split(vector))
+
+    def assemble(self, parameters: Mapping[str, ArrayLike]) -> BatchModule:
+        """The module with these named parameters, which `split` gives."""
         structure, static = jax.tree.structure(self._parts[0]), self._parts[1]
-        parameters = jax.tree.unflatten(structure, list(self.split(vector).values()))
-        return eqx.combine(parameters, static)
+        leaves = [parameters[name] for name in self.shapes]
+        return eqx.combine(jax.tree.unflatten(structure, leaves), static)

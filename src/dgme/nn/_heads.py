@@ -181,7 +181,7 @@ class CategoricalMixtureHead(eqx.Module):
 
 
 def _certain(outputs: Outputs) -> Weights:
-    return jnp.ones((len(outputs), 1), outputs.dtype)
+    return jnp.ones((outputs.shape[0], 1), outputs.dtype)
 
 
 def _log_normal(y, mean, variance):
