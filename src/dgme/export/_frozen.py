@@ -72,19 +72,19 @@ class Frozen:
         return json.dumps(facts, ensure_ascii=False)
 
 
-def freeze(model, n_posterior_samples: int | None) -> Frozen:
+def freeze(model: Any, n_posterior_samples: int | None) -> Frozen:
     """A fitted estimator with the draws that its `predict_dist` takes."""
-    target_name = getattr(model, "target_name_", None)
-    names = None
+    if hasattr(model, "predict_dist"):
+        check_is_fitted(model)
+    names, target_name = getattr(model, "feature_names_in_", None), None
     if hasattr(model, "encoder_"):
-        names, model = model.encoder_.get_feature_names_out(), model.regressor_
+        # A model of tables: its regressor reads what the encoder makes of them.
+        names, target_name = model.encoder_.get_feature_names_out(), model.target_name_
+        model = model.regressor_
     if not isinstance(model, NetworkEstimator):
         raise TypeError(
             f"model={model!r} cannot be exported. Pass a fitted regressor or classifier of dgme."
         )
-    check_is_fitted(model)
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
     params, keys = model.ensemble_.draws(model._n_samples(n_posterior_samples))
     network = model.ensemble_.experts.network
     return Frozen(
