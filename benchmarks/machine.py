@@ -6,7 +6,18 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("dgme", "jax", "jaxlib", "equinox", "optax", "numpy", "scipy", "scikit-learn", "torch")
+PACKAGES = (
+    "dgme",
+    "jax",
+    "jaxlib",
+    "equinox",
+    "optax",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "torch",
+    "onnxruntime",
+)
 
 Machine = dict[str, str | int | float | dict[str, str | None]]
 
