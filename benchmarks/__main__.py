@@ -20,9 +20,9 @@ def main() -> None:
     try:
         modules = [import_module(f"benchmarks.{name}") for name in names]
     except ModuleNotFoundError as error:
-        if error.name != "torch":
+        if error.name not in ("torch", "onnx", "onnxruntime"):
             raise
-        sys.exit("The comparison needs PyTorch: pip install -e '.[bench]'")
+        sys.exit(f"The comparison needs {error.name}: pip install -e '.[bench]'")
     machine, results = describe(), {}
     for name, module in zip(names, modules, strict=True):
         progress(f"{name}:")

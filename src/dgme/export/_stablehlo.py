@@ -43,8 +43,8 @@ def to_stablehlo(model, path: str | PathLike, *, n_posterior_samples: int | None
         ) from error
     path, frozen = Path(path), freeze(model, n_posterior_samples)
     content = _exported(frozen).serialize()
-    write_atomically(path.with_name(f"{path.name}.json"), frozen.metadata.encode())
     write_atomically(path, bytes(content))
+    write_atomically(path.with_name(f"{path.name}.json"), frozen.metadata.encode())
 
 
 def _exported(frozen: Frozen) -> jax.export.Exported:
