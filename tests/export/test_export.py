@@ -94,8 +94,13 @@ SERVE = """
 rows, laws = np.load("rows.npz"), {}
 for asked in rows:
     path, _, n = asked.partition(":")
-    for number, part in enumerate(open_law(path)(rows[asked])):
+    law = open_law(path)
+    for number, part in enumerate(law(rows[asked])):
         laws[f"{asked}:{number}"] = part
+    spoilt = rows[asked].copy()
+    spoilt[0].flat[0], spoilt[-1].flat[-1] = np.nan, np.inf
+    for number, part in enumerate(law(spoilt)):
+        laws[f"{asked}:{number}:spoilt"] = part
 np.savez("laws.npz", **laws)
 assert not {"dgme", "sklearn", *without} & set(sys.modules)
 """
@@ -193,6 +198,16 @@ def test_a_file_gives_the_law_that_the_model_gives(served, models):
                 assert found.shape == part.shape, name
                 np.testing.assert_allclose(found, part, rtol=0, atol=1e-5 * unit, err_msg=name)
             assert f"{name}:{n}:{len(parts)}" not in laws
+
+
+def test_a_row_that_is_not_finite_has_a_law_of_nan_alone(served):
+    names, laws, _ = served
+    for name in names:
+        for number in range(2):
+            part = laws[f"{name}:7:{number}"]
+            spoilt = laws[f"{name}:7:{number}:spoilt"]
+            np.testing.assert_array_equal(spoilt[1:-1], part[1:-1])
+            assert np.isnan(spoilt[[0, -1]]).all(), name
 
 
 def metadata(path):

@@ -18,17 +18,17 @@ _MOST_BYTES = 2**31 - 1
 def onnx_law(frozen: Frozen) -> bytes:
     """The content of a file."""
     graph = Graph()
-    parts = dict(zip(frozen.outputs, _law(graph, frozen), strict=True))
+    spoilt, parts = _spoilt(graph, frozen), {}
+    for (name, shape), value in zip(frozen.outputs.items(), _law(graph, frozen), strict=True):
+        column = graph.reshape(spoilt, -1, *[1] * len(shape))
+        parts[name] = graph("Add", value, column), shape
     if graph.n_bytes > _MOST_BYTES:
         raise ValueError(
             f"the law of n_posterior_samples={frozen.n_draws} takes {graph.n_bytes} bytes, but an "
             f"ONNX file holds at most {_MOST_BYTES}. Draw fewer samples, or use "
             "dgme.export.to_stablehlo."
         )
-    model = graph.model(
-        frozen.ensemble.experts.network.input_shape,
-        {name: (parts[name], shape) for name, shape in frozen.outputs.items()},
-    )
+    model = graph.model(frozen.ensemble.experts.network.input_shape, parts)
     model.producer_name, model.producer_version = "dgme", version("dgme")
     helper.set_model_props(model, {"dgme": frozen.metadata})
     return model.SerializeToString()
@@ -73,6 +73,14 @@ def _standardised(graph: Graph, scaling: Scaling) -> str:
     x = graph("Div", x, graph.constant(scaling.scale))
     x = graph("Clip", x, graph.constant(-LARGEST), graph.constant(LARGEST))
     return graph("Cast", x, to=TensorProto.FLOAT)
+
+
+def _spoilt(graph: Graph, frozen: Frozen) -> str:
+    """NaN for rows that hold numbers that are not finite, else zero: runtimes may lose a NaN."""
+    axes = range(1, 1 + len(frozen.ensemble.experts.network.input_shape))
+    return graph(
+        "ReduceSum", graph("Mul", "X", graph.constant(0.0)), graph.constant(axes), keepdims=0
+    )
 
 
 def _for_every_row(graph: Graph, value: np.ndarray) -> str:

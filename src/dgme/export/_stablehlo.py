@@ -94,9 +94,11 @@ def _law(frozen: Frozen, networks: jax.export.Exported):
             axes = (None,) * 4
             means, scales = (part * y_scaling.scale[axes] for part in parts)
             parts = [means + y_scaling.center[axes], scales]
+        # NaN for rows that hold numbers that are not finite: clipping would hide an infinite one.
+        spoilt = (0.0 * X).reshape(X.shape[0], -1).sum(axis=1)
         shapes = frozen.outputs.values()
         return tuple(
-            part.reshape(X.shape[0], *shape)
+            part.reshape(X.shape[0], *shape) + jnp.expand_dims(spoilt, range(1, 1 + len(shape)))
             for part, shape in zip((weights, *parts), shapes, strict=True)
         )
 
