@@ -14,7 +14,18 @@ from dgme.distributions import GaussianMixture, _arrays
 
 laws = settings.get_profile("laws")
 
-AT_OUTCOME = ("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "crps", "pit")
+AT_OUTCOME = (
+    "pdf",
+    "logpdf",
+    "cdf",
+    "sf",
+    "logcdf",
+    "logsf",
+    "crps",
+    "pit",
+    "normal_score",
+    "hdr_score",
+)
 SUMMARY = (
     *("mean", "var", "std", "median", "entropy", "skewness", "kurtosis", "aleatoric_variance"),
     *("epistemic_variance", "between_component_variance"),
@@ -26,6 +37,7 @@ def everything(law, y=0.3, q=0.2):
     """All verbs of a law: {name: array whose last axes are those of the law}."""
     results = {verb: getattr(law, verb)(y) for verb in AT_OUTCOME}
     results |= {verb: getattr(law, verb)() for verb in (*SUMMARY, *TABLE)}
+    results |= {"at_normal_score": law.at_normal_score(-q)}
     results |= {"ppf": law.ppf(q), "interval": np.array(law.interval(0.8)).T}
     return results
 

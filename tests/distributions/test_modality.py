@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import brentq, minimize_scalar
+from scipy.stats import norm
 
 from dgme.distributions import GaussianMixture
 
@@ -154,3 +155,35 @@ def test_a_peak_that_touches_the_level_is_left_out():
 def test_region_names_a_bad_coverage(batch, coverage):
     with pytest.raises(ValueError, match=f"coverage .* {coverage}"):
         batch.hdr(coverage)
+
+
+@pytest.mark.parametrize("z", [0.3, 1.6, 6.0])
+def test_a_region_is_where_the_score_is_small(batch, z):
+    region = batch.hdr_at_score(z)
+    y = np.linspace(-6, 6, 25)[:, None]
+    inside = ((region[..., 0] <= y[..., None]) & (y[..., None] <= region[..., 1])).any(axis=-1)
+    score = batch.hdr_score(y)
+    clear = np.abs(score - z) > 1e-9
+    assert (inside == (score < z))[clear].all()
+    law, interval = np.nonzero(~np.isnan(region[..., 0]))
+    for end in region[law, interval].T:
+        assert_allclose(batch[law].hdr_score(end), z, rtol=1e-9)
+    if z < 6:
+        assert_allclose(region, batch.hdr(2 * norm.cdf(z) - 1), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("z", [0.1, 20.0, 36.9])
+def test_the_density_score_of_one_gaussian_is_its_distance_in_scales(z):
+    law = GaussianMixture([1.0], [[3.0], [3.0]], [[2.0], [1e-4]])
+    ends = 3.0 + np.array([[2.0], [1e-4]]) * [-z, z]
+    assert_allclose(law.hdr_score(ends.T), z, rtol=1e-7)
+    assert_allclose(law.hdr_at_score(z)[:, 0], ends, rtol=1e-7)
+
+
+def test_density_scores_at_the_extremes():
+    law = GaussianMixture([0.5, 0.5], [-3.0, 4.0], [1e-3, 1.0])
+    outcomes = [-3.0, 50.0, -1e300, np.inf, np.nan]
+    assert_allclose(law.hdr_score(outcomes), [0, np.inf, np.inf, np.inf, np.nan], atol=1e-7)
+    assert_allclose(law.hdr_at_score(40.0), [[-np.inf, np.inf]])
+    with pytest.raises(ValueError, match=r"z must be positive, but it is 0"):
+        law.hdr_at_score(0.0)

@@ -123,3 +123,24 @@ def test_draws_repeat_with_the_seed(batch):
 def test_an_empty_component_is_never_drawn():
     law = GaussianMixture([0.0, 1.0, 0.0], [-100.0, 0.0, 100.0], [1.0, 1.0, 1.0])
     assert np.abs(law.rvs(10_000, random_state=0)).max() < 10
+
+
+@laws
+@given(st.from_type(GaussianMixture), st.floats(-30, 30))
+def test_normal_scores_invert_each_other(law, z):
+    x = law.at_normal_score(z)
+    # a rounding of x moves the score by that times its slope, below 40 / the least scale
+    assert_allclose(law.normal_score(x), z, rtol=1e-12, atol=1e-9)
+    if abs(z) < 5:
+        assert_allclose(law.normal_score(x), stats.norm.ppf(law.cdf(x)), rtol=1e-8, atol=1e-8)
+        assert_allclose(law.ppf(stats.norm.cdf(z)), x, rtol=1e-8, atol=1e-8 * law.std().max())
+
+
+def test_the_normal_score_of_one_gaussian_is_its_standardised_residual():
+    law = GaussianMixture([1.0], [3.0], [2.0])
+    z = np.array([-1e6, -40.0, -1.5, 0.0, 1e-9, 8.5, 300.0])
+    assert_allclose(law.normal_score(3.0 + 2.0 * z), z, rtol=1e-9, atol=1e-15)
+    assert_allclose(law.at_normal_score(z), 3.0 + 2.0 * z, rtol=1e-12)
+    ends = np.array([-np.inf, np.inf, np.nan])
+    assert_array_equal(law.normal_score(ends), ends)
+    assert_array_equal(law.at_normal_score(ends), ends)

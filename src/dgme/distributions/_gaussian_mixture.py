@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from scipy.special import log_ndtr
 
 from dgme.distributions import _densities, _entropy, _modality, _moments, _quantiles, _regions
 from dgme.distributions._arrays import Array, Edges, Generator, Numbers, Values, blocks, take
@@ -116,6 +117,18 @@ class GaussianMixture(Laws):
         """
         return self._evaluate(_quantiles.quantile, q)
 
+    def normal_score(self, y: Numbers) -> Values:
+        """The standard normal quantile of ``cdf(y)``, accurate in both tails.
+
+        Of one Gaussian it is (y - mean) / std. Where ``cdf`` has long rounded to 0 or 1 it still
+        tells how far out an outcome lies.
+        """
+        return self._evaluate(_quantiles.normal_score, y)
+
+    def at_normal_score(self, z: Numbers) -> Values:
+        """The outcome whose ``normal_score`` is z, to 1e-13 in z: the quantile of normal cdf(z)."""
+        return self._evaluate(_quantiles.at_normal_score, z)
+
     def median(self) -> Values:
         """The quantile of one half."""
         return self.ppf(0.5)
@@ -192,7 +205,31 @@ class GaussianMixture(Laws):
         """
         if not 0 < coverage < 1:
             raise ValueError(f"coverage must be strictly between 0 and 1, but it is {coverage}")
-        ends = self._collect(partial(_regions.highest_density_region, coverage=coverage))
+        return self._region(np.log1p(-coverage))
+
+    def hdr_score(self, y: Numbers) -> Values:
+        """How far out y lies by its density: 0 at the highest mode, infinite from 37 or so on.
+
+        The region of all outcomes that are denser than y leaves out as much mass as a standard
+        normal law has outside ±score. Of one Gaussian it is abs(y - mean) / std.
+        """
+        cost = _modality.cost(self.n_components)
+        return self._evaluate(_regions.score, y, cost=cost)
+
+    def hdr_at_score(self, z: float) -> Array:
+        """The highest-density region of the outcomes whose ``hdr_score`` is at most z; see ``hdr``.
+
+        It holds the mass that a standard normal law has within ±z.
+        """
+        if not z > 0:
+            raise ValueError(f"z must be positive, but it is {z}; at 0 there are but the modes")
+        if z > _regions.FURTHEST_SCORE:
+            return np.broadcast_to([-np.inf, np.inf], (*self._shape, 1, 2)).copy()
+        return self._region(np.log(2) + log_ndtr(-z))
+
+    def _region(self, log_outside: float) -> Array:
+        kernel = partial(_regions.highest_density_region, log_outside=float(log_outside))
+        ends = self._collect(kernel)
         return ends.reshape(*ends.shape[:-1], ends.shape[-1] // 2, 2)
 
     def to_gaussian(self) -> "GaussianMixture":

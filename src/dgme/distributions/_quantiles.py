@@ -18,23 +18,35 @@ _SCORE_SLACK = 1e-6
 
 
 def quantile(q: Row, weights: Table, means: Table, scales: Table) -> Row:
-    """Solve cdf(x) = q on the scale of normal scores, in which one component is a straight line.
+    """Solve cdf(x) = q; above the median the upper tail is solved for 1 - q, as exactly."""
+    upper = q > 0.5
+    score = ndtri_exp(np.log(np.where(upper, 1 - q, q)))
+    return at_normal_score(np.where(upper, -score, score), weights, means, scales)
 
-    Above the median the mirrored law is solved for 1 - q, so that both tails keep their relative
-    accuracy.
+
+def normal_score(y: Row, weights: Table, means: Table, scales: Table) -> Row:
+    """The standard normal quantile of cdf(y), from whichever tail is smaller."""
+    lower = log_lower_tail(y, weights, means, scales)
+    upper = log_lower_tail(-y, weights, -means, scales)
+    return np.where(lower < upper, ndtri_exp(lower), -ndtri_exp(upper))
+
+
+def at_normal_score(z: Row, weights: Table, means: Table, scales: Table) -> Row:
+    """Solve normal_score(x) = z, which for one component is a straight line.
+
+    Above the median the mirrored law is solved for -z, so that both tails keep their relative
+    accuracy. Infinities and NaN stand for themselves.
     """
-    inside = np.flatnonzero((q > 0) & (q < 1))
-    out = np.where(q == 0, -np.inf, np.where(q == 1, np.inf, np.nan))
+    inside = np.flatnonzero(np.isfinite(z))
     weights, means, scales = take(supported(weights, means, scales), inside)
-    side = np.where(q[inside] > 0.5, -1.0, 1.0)
-    tail = np.where(side < 0, 1 - q[inside], q[inside])
-    out[inside] = side * _lower_quantile(np.log(tail), weights, side * means, scales)
+    side = np.where(z[inside] > 0, -1.0, 1.0)
+    out = np.array(z)
+    out[inside] = side * _in_lower_tail(-np.abs(z[inside]), weights, side * means, scales)
     return out
 
 
-def _lower_quantile(log_q: Row, weights: Table, means: Table, scales: Table) -> Row:
-    target = ndtri_exp(log_q)
-    # every component has less than q below the least of their quantiles, so the mixture has too
+def _in_lower_tail(target: Row, weights: Table, means: Table, scales: Table) -> Row:
+    # every component has less than that below the least of their quantiles, so the mixture has too
     lower = (means + scales * (target - _SCORE_SLACK)).min(axis=0)
     upper = (means + scales * (target + _SCORE_SLACK)).max(axis=0)
     lower -= 2 * np.spacing(np.abs(lower))
@@ -46,7 +58,7 @@ def _lower_quantile(log_q: Row, weights: Table, means: Table, scales: Table) -> 
         return ndtri_exp(log_lower_tail(x, *take(components, rows))) - target[rows]
 
     tolerances = {"fatol": _SCORE_TOLERANCE, "xatol": 0.0}
-    rows = np.arange(log_q.size)
+    rows = np.arange(target.size)
     return elementwise.find_root(excess, (lower, upper), args=(rows,), tolerances=tolerances).x
 
 
