@@ -23,6 +23,7 @@ ROOMS = [
     "estimators",
     "tables",
     "metrics",
+    "calibration",
     "plots",
     "datasets",
     "io",
