@@ -44,7 +44,7 @@ _HOMES = {
 }
 
 # Rooms that are reached by their name, without an import of their own.
-_ROOMS = ("datasets", "export", "metrics", "nn", "plots", "tables")
+_ROOMS = ("calibration", "datasets", "export", "metrics", "nn", "plots", "tables")
 
 __all__ = [
     "CategoricalMixture",

@@ -9,18 +9,18 @@ from sklearn.pipeline import Pipeline
 from dgme.metrics._scores import crps, nll
 
 
-def predicted_law(estimator, X) -> Any:
+def predicted_law(estimator, X, **arguments) -> Any:
     """The laws that a fitted estimator predicts, also from inside of what is wrapped around it.
 
     Pipelines transform X with all steps but the last and ask that one; searches ask their best
-    estimator.
+    estimator. Arguments are those of its `predict_dist`.
     """
     if hasattr(estimator, "predict_dist"):
-        return estimator.predict_dist(X)
+        return estimator.predict_dist(X, **arguments)
     if isinstance(estimator, Pipeline):
-        return predicted_law(estimator[-1], estimator[:-1].transform(X))
+        return predicted_law(estimator[-1], estimator[:-1].transform(X), **arguments)
     if hasattr(estimator, "best_estimator_"):
-        return predicted_law(estimator.best_estimator_, X)
+        return predicted_law(estimator.best_estimator_, X, **arguments)
     raise TypeError(
         f"{type(estimator).__name__} has no predict_dist, so it predicts no law to score. "
         "Put an estimator of dgme at its end."
