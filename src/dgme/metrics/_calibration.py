@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dgme.metrics._forecasts import as_law, as_weights, matched, weighted_mean
+from dgme.metrics._forecasts import as_law, as_weights, of_numbers, weighted_mean
 from dgme.metrics._quantiles import Quantiles
 
 
@@ -11,13 +11,13 @@ def pit(forecast, y) -> np.ndarray:
 
     It is the distribution function at the target, of samples the target's rank.
     """
-    law, y = matched(forecast, y)
+    law, y = of_numbers(forecast, y, "pit")
     return getattr(law, "pit", law.cdf)(y)
 
 
 def coverage(forecast, y, confidence: float = 0.9, *, sample_weight=None) -> float:
     """Share of targets inside the equal-tailed interval."""
-    law, y = matched(forecast, y)
+    law, y = of_numbers(forecast, y, "coverage")
     lower, upper = law.interval(confidence)
     return weighted_mean((lower <= y) & (y <= upper), sample_weight)
 
@@ -39,7 +39,7 @@ def quantile_calibration_error(forecast, y, n_levels: int = 99, *, sample_weight
     The levels divide the unit interval evenly; quantiles that are given as such are judged at their
     own. For a calibrated law and n targets chance alone gives about 0.3 / √n.
     """
-    law, _ = matched(forecast, y)
+    law, y = of_numbers(forecast, y, "quantile_calibration_error")
     levels = law.levels if isinstance(law, Quantiles) else _evenly(n_levels)
     return _distance(pit(law, y), levels, sample_weight)
 
@@ -50,7 +50,7 @@ def interval_calibration_error(forecast, y, n_levels: int = 99, *, sample_weight
     Unlike the error of quantiles it is blind to errors that are equal on both sides, such as that
     of a law which is always too low. The levels are as there.
     """
-    law, _ = matched(forecast, y)
+    law, y = of_numbers(forecast, y, "interval_calibration_error")
     levels = _evenly(n_levels)
     if isinstance(law, Quantiles):
         outer = 1 - 2 * max(law.levels[0], 1 - law.levels[-1])

@@ -127,6 +127,13 @@ def matched(forecast, y) -> tuple[Any, np.ndarray]:
     return law, as_targets(y, law)
 
 
+def of_numbers(forecast, y, score: str) -> tuple[Any, np.ndarray]:
+    """The same for a score that makes no sense for classes."""
+    if isinstance(forecast, CategoricalMixture):
+        raise TypeError(f"{score} is no score of classes, whose numbers have no size; use brier")
+    return matched(forecast, y)
+
+
 def weighted_mean(of_rows, sample_weight) -> float:
     """The mean over rows, and over targets if there are several."""
     of_rows = np.asarray(of_rows)

@@ -18,7 +18,9 @@ def predicted_law(estimator, X, **arguments) -> Any:
     if hasattr(estimator, "predict_dist"):
         return estimator.predict_dist(X, **arguments)
     if isinstance(estimator, Pipeline):
-        return predicted_law(estimator[-1], estimator[:-1].transform(X), **arguments)
+        if len(estimator) > 1:
+            X = estimator[:-1].transform(X)
+        return predicted_law(estimator[-1], X, **arguments)
     if hasattr(estimator, "best_estimator_"):
         return predicted_law(estimator.best_estimator_, X, **arguments)
     raise TypeError(

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from dgme.distributions import CategoricalMixture
-from dgme.metrics._forecasts import as_law, matched, weighted_mean
+from dgme.metrics._forecasts import matched, of_numbers, weighted_mean
 
 
 def rmse(forecast, y, *, sample_weight=None) -> float:
     """Root mean squared error of the law's mean."""
-    law, y = _of_numbers(forecast, y, "rmse")
+    law, y = of_numbers(forecast, y, "rmse")
     return float(np.sqrt(weighted_mean((law.mean() - y) ** 2, sample_weight)))
 
 
 def mae(forecast, y, *, sample_weight=None) -> float:
     """Mean absolute error of the law's median, which is the best forecast for it."""
-    law, y = _of_numbers(forecast, y, "mae")
+    law, y = of_numbers(forecast, y, "mae")
     return weighted_mean(np.abs(law.median() - y), sample_weight)
 
 
@@ -35,13 +35,13 @@ def gaussian_nll(forecast, y, *, sample_weight=None) -> float:
 
     The paper's main tables use it, to compare mixtures with methods that predict one Gaussian.
     """
-    law, y = _of_numbers(forecast, y, "gaussian_nll")
+    law, y = of_numbers(forecast, y, "gaussian_nll")
     return nll(law.to_gaussian(), y, sample_weight=sample_weight)
 
 
 def crps(forecast, y, *, sample_weight=None) -> float:
     """Mean continuous ranked probability score."""
-    law, y = _of_numbers(forecast, y, "crps")
+    law, y = of_numbers(forecast, y, "crps")
     return weighted_mean(law.crps(y), sample_weight)
 
 
@@ -62,7 +62,7 @@ def pinball_loss(forecast, y, alpha: float | Sequence[float] = 0.5, *, sample_we
 
     At one half it is half the absolute error.
     """
-    law, y = _of_numbers(forecast, y, "pinball_loss")
+    law, y = of_numbers(forecast, y, "pinball_loss")
     levels = np.atleast_1d(np.asarray(alpha, dtype=np.float64))
     if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
         raise ValueError(f"alpha must hold levels strictly between 0 and 1, but is {alpha!r}.")
@@ -75,15 +75,9 @@ def interval_score(forecast, y, confidence: float = 0.9, *, sample_weight=None) 
 
     It is the width, plus 2 / (1 - confidence) times the distance of the targets that lie outside.
     """
-    law, y = _of_numbers(forecast, y, "interval_score")
+    law, y = of_numbers(forecast, y, "interval_score")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie strictly between 0 and 1, but is {confidence!r}.")
     lower, upper = law.interval(confidence)
     outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
     return weighted_mean(upper - lower + 2 / (1 - confidence) * outside, sample_weight)
-
-
-def _of_numbers(forecast, y, score: str):
-    if isinstance(as_law(forecast), CategoricalMixture):
-        raise TypeError(f"{score} is no score of classes, whose numbers have no size; use brier")
-    return matched(forecast, y)
