@@ -39,6 +39,7 @@ _KINDS = {
     "MDNClassifier": "dgme.estimators",
     "MCDropoutClassifier": "dgme.estimators",
     "DeepEnsembleClassifier": "dgme.estimators",
+    "ConformalRegressor": "dgme.calibration",
     "TableEncoder": "dgme.tables",
     "TableRegressor": "dgme.tables",
 }

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
-from dgme import GaussianMixture, VectorGaussianMixture
+from dgme import DGMERegressor, GaussianMixture, VectorGaussianMixture, load
 from dgme.calibration import ConformalRegressor
 from dgme.estimators import DensityRegressor
 
@@ -227,3 +227,18 @@ SPLIT_ROWS = "A row that is repeated may be trained on and held out at the same 
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_a_file_holds_the_model_and_its_calibration(tmp_path):
+    X, y = rows(60, seed=8)
+    networks = DGMERegressor(n_components=1, n_rounds=1, epochs_per_round=1, random_state=0)
+    model = ConformalRegressor(networks, calibration_fraction=0.5, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.dgme")
+    loaded = load(tmp_path / "model.dgme")
+    assert loaded.calibration_fraction == 0.5
+    assert loaded.n_features_in_ == 1
+    assert_array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    assert_array_equal(loaded.predict_region(X).intervals, model.predict_region(X).intervals)
+    facts, scores = model.dump_state()
+    with pytest.raises(ValueError, match="two ascending lists"):
+        loaded.load_state(facts, scores | {"interval": -scores["interval"]})

@@ -123,9 +123,11 @@ class ConformalRegressor(MetaEstimatorMixin, DensityRegressor):
 
     def _calibrate(self, model, X, y: np.ndarray):
         law = _laws(model, X)
-        interval_scores, region_scores = np.abs(law.normal_score(y)), law.hdr_score(y)
+        return self._keep(model, *map(np.sort, (np.abs(law.normal_score(y)), law.hdr_score(y))))
+
+    def _keep(self, model, interval_scores: np.ndarray, region_scores: np.ndarray):
         self.estimator_ = model
-        self.interval_scores_, self.region_scores_ = map(np.sort, (interval_scores, region_scores))
+        self.interval_scores_, self.region_scores_ = interval_scores, region_scores
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
@@ -152,6 +154,19 @@ class ConformalRegressor(MetaEstimatorMixin, DensityRegressor):
         check_is_fitted(self)
         reach = _smallest_that_covers(self.region_scores_, coverage) + _SLACK
         return Regions(self.predict_dist(X).hdr_at_score(reach))
+
+    def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """What `fit` and `calibrate` learned: the estimator, and arrays."""
+        scores = {"interval": self.interval_scores_, "region": self.region_scores_}
+        return {"estimator": self.estimator_}, scores
+
+    def load_state(self, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """Become fitted again, if all that `dump_state` gave is there and fits together."""
+        scores = arrays["interval"], arrays["region"]
+        for each in scores:
+            if each.shape != scores[0].shape or each.ndim != 1 or not (np.diff(each) >= 0).all():
+                raise ValueError("the scores of calibration rows are not two ascending lists")
+        self._keep(facts["estimator"], *scores)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "interval_scores_")
