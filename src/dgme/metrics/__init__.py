@@ -11,8 +11,8 @@ An array alone is none of them, since it does not tell what it holds. The last t
 without a density: what needs one, says so.
 
 A score is the mean over rows, weighted by ``sample_weight`` if that is given; laws of vectors are
-scored target by target, but for ``nll`` and ``energy_score``. Smaller is better, but for what
-calibration is judged by; scorers for scikit-learn, of which greater is better, are at the end.
+scored target by target, but for ``nll`` and ``energy_score``. Of all but ``coverage`` and ``pit``
+smaller is better; scorers for scikit-learn change the sign.
 """
 
 from dgme.metrics._calibration import coverage as coverage

@@ -1,4 +1,4 @@
-"""What laws share of which quantiles or draws are known, but no density."""
+"""What laws share of which quantiles and moments are known, and perhaps no density."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from dgme.distributions import GaussianMixture, VectorGaussianMixture
 
 
 class KnownInPart:
-    """Laws that have quantiles and moments, but no density."""
+    """Laws that have quantiles and moments."""
 
     def mean(self) -> np.ndarray:
         raise NotImplementedError
@@ -34,14 +34,12 @@ class KnownInPart:
             raise ValueError(f"confidence must be between 0 and 1, but it is {confidence}")
         return self.ppf((1 - confidence) / 2), self.ppf((1 + confidence) / 2)
 
-    def logpdf(self, y):
-        """There is none."""
+    def logpdf(self, y) -> np.ndarray:
+        """There is none, unless a law says otherwise."""
         raise TypeError(
             f"{type(self).__name__} have no density and so no log score; use crps, or gaussian_nll "
             "of the Gaussian with their mean and variance"
         )
-
-    pdf = logpdf
 
     def to_gaussian(self) -> GaussianMixture | VectorGaussianMixture:
         """The single Gaussian with the same mean and variance."""

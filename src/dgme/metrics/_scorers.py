@@ -4,16 +4,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.pipeline import Pipeline
 
 from dgme.metrics._scores import crps, nll
+from dgme.metrics._transformed import Transformed
 
 
 def predicted_law(estimator, X, **arguments) -> Any:
     """The laws that a fitted estimator predicts, also from inside of what is wrapped around it.
 
     Pipelines transform X with all steps but the last and ask that one; searches ask their best
-    estimator. Arguments are those of its `predict_dist`.
+    estimator. Laws of a `TransformedTargetRegressor` are moved back to the scale of the target.
+    Arguments are those of `predict_dist`.
     """
     if hasattr(estimator, "predict_dist"):
         return estimator.predict_dist(X, **arguments)
@@ -21,6 +24,10 @@ def predicted_law(estimator, X, **arguments) -> Any:
         if len(estimator) > 1:
             X = estimator[:-1].transform(X)
         return predicted_law(estimator[-1], X, **arguments)
+    if isinstance(estimator, TransformedTargetRegressor):
+        return Transformed(
+            predicted_law(estimator.regressor_, X, **arguments), estimator.transformer_
+        )
     if hasattr(estimator, "best_estimator_"):
         return predicted_law(estimator.best_estimator_, X, **arguments)
     raise TypeError(
