@@ -37,7 +37,7 @@ def everything(law, y=0.3, q=0.2):
     """All verbs of a law: {name: array whose last axes are those of the law}."""
     results = {verb: getattr(law, verb)(y) for verb in AT_OUTCOME}
     results |= {verb: getattr(law, verb)() for verb in (*SUMMARY, *TABLE)}
-    results |= {"at_normal_score": law.at_normal_score(-q)}
+    results |= {"at_normal_score": law.at_normal_score(-q), "hdr_score": law.hdr_score(y)}
     results |= {"ppf": law.ppf(q), "interval": np.array(law.interval(0.8)).T}
     return results
 

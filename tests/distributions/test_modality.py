@@ -157,7 +157,7 @@ def test_region_names_a_bad_coverage(batch, coverage):
         batch.hdr(coverage)
 
 
-@pytest.mark.parametrize("z", [0.3, 1.6, 6.0])
+@pytest.mark.parametrize("z", [0.3, 6.0])
 def test_a_region_is_where_the_score_is_small(batch, z):
     region = batch.hdr_at_score(z)
     y = np.linspace(-6, 6, 25)[:, None]

@@ -1,6 +1,7 @@
 """(mean, std), quantiles and samples as laws, against definitions and scoringrules."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scoringrules
 from numpy.testing import assert_allclose, assert_array_equal
@@ -195,8 +196,9 @@ def test_errors_name_the_argument_and_the_remedy(build, message):
 def test_what_is_no_forecast():
     with pytest.raises(TypeError, match=r"it is a ndarray; of arrays say what they hold"):
         metrics.crps(DRAWS, Y)
-    with pytest.raises(TypeError, match=r"it is a list; of arrays"):
-        metrics.crps([MEAN, STD], Y)
+    for rows in ([MEAN, STD], pd.DataFrame(DRAWS), None):
+        with pytest.raises(TypeError, match=rf"it is a {type(rows).__name__}; of arrays"):
+            metrics.crps(rows, Y)
     with pytest.raises(TypeError, match=r"energy_score is one of vectors"):
         metrics.energy_score(LAW, Y)
     classes = CategoricalMixture([1.0], np.full((N, 1, 2), 0.5))

@@ -47,8 +47,8 @@ def quantile_calibration_error(forecast, y, n_levels: int = 99, *, sample_weight
 def interval_calibration_error(forecast, y, n_levels: int = 99, *, sample_weight=None) -> float:
     """Mean distance between a level and the share of targets in that equal-tailed interval.
 
-    Unlike the error of quantiles it is blind to errors that are equal on both sides, such as that
-    of a law which is always too low. The levels are as there.
+    Unlike the error of quantiles it does not see on which side of the interval targets lie. The
+    levels are as there.
     """
     law, y = of_numbers(forecast, y, "interval_calibration_error")
     levels = _evenly(n_levels)

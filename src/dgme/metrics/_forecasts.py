@@ -94,7 +94,7 @@ def as_law(forecast) -> Any:
             f"forecast is the estimator {type(forecast).__name__}; pass the laws that it predicts, "
             "predict_dist(X)"
         )
-    if isinstance(forecast, np.ndarray) or not callable(getattr(forecast, "mean", None)):
+    if not any(hasattr(forecast, verb) for verb in ("cdf", "logpdf", "logpmf")):
         raise TypeError(
             f"forecast must be a law, as predict_dist(X) returns it, or a tuple (mean, std), but "
             f"it is a {type(forecast).__name__}; of arrays say what they hold by "

@@ -33,7 +33,7 @@ class Quantiles(KnownInPart):
             raise ValueError(
                 f"values must ascend in every row, but quantiles cross in {crossed.sum()} rows, "
                 f"such as row {crossed.argmax()}. Sort them, numpy.sort(values, axis=1): that "
-                "never takes quantiles away from the truth."
+                "never makes them worse."
             )
         self.levels, self.values = levels, values
         middle = (levels[1:] + levels[:-1]) / 2
