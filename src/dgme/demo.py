@@ -130,8 +130,8 @@ def draw(demo: Demo) -> Figure:
     x = np.linspace(-5, 5, 401)
     law = trained_law(demo.model, x[:, None])
     y_range = (-150.0, 150.0)
-    plots.density_map(law, x, y_range, main)
-    plots.components(law, x, main)
+    plots.density_map(law, x, y_range, ax=main)
+    plots.components(law, x, ax=main)
     main.plot(
         demo.data.X[:, 0], demo.data.y, ".", color="black", ms=2, alpha=0.5, label="training data"
     )
@@ -145,9 +145,7 @@ def draw(demo: Demo) -> Figure:
         truth = toy.bimodal_law(np.array([at]))[0]
         reach = abs(at) ** 3 + 12
         y = np.linspace(-reach, reach, 600)
-        plots.conditional_density(
-            trained_law(demo.model, [[at]])[0], y, ax, truth=truth, label="predicted"
-        )
+        plots.conditional_density(trained_law(demo.model, [[at]])[0], y, ax=ax, truth=truth)
         ax.set_title(f"density of y at x = {at:g}", fontsize=10)
         ax.tick_params(labelsize=8)
         if row == 0:

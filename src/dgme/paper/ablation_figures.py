@@ -47,7 +47,7 @@ def kurtosis(settings: Ablations, seed: int):
         ]
     )
     figure, ax = plt.subplots(figsize=(11, 5), layout="constrained")
-    color = plots.COMPONENT_COLORS[0]
+    color = plots.PALETTE[0]
     ax.plot(s.kurtosis_components, found, "o", color=color, alpha=0.35)
     ax.plot(s.kurtosis_components, np.median(found, axis=1), color=color, lw=2)
     ax.set(xlabel="number of components K", ylabel="excess kurtosis", xticks=s.kurtosis_components)
@@ -67,7 +67,7 @@ def components(settings: Ablations, seed: int):
         )
         law = _whole(problem.fit(model))
         show_data(ax, problem.train, signs=(1, -1))
-        plots.components(law, GRID, ax, n_scales=2.576)
+        plots.components(law, GRID, ax=ax, n_scales=2.576)
         ax.set_title(f"K = {k}")
     return figure
 
@@ -79,7 +79,7 @@ def _bands(settings: Ablations, seed: int, changes: dict[str, dict[str, Any]]):
     for ax, (title, changed) in zip(axes, changes.items(), strict=True):
         model = problem.fit(methods.dgme(**changed))
         show_data(ax, problem.train)
-        plots.band(model.predict_dist(GRID[:, None]), GRID, ax, coverage=0.99)
+        plots.band(model.predict_dist(GRID[:, None]), GRID, ax=ax, coverage=0.99)
         ax.set_title(title)
     return figure
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from scipy import stats
 
 from dgme import metrics, plots
@@ -210,12 +209,9 @@ class FinanceExperiment:
         figure, axes = plt.subplots(2, figsize=(11, 6), sharex=True, layout="constrained")
         shown = np.quantile([law.ppf([[0.05], [0.95]]) for law in laws.values()], [0.002, 0.998])
         for ax, (title, law) in zip(axes, laws.items(), strict=True):
-            plots.fan(law, test.dates, test.y, ax)
+            plots.fan_chart(law, test.dates, test.y, ax=ax, legend=False)
             ax.set_title(f"{ticker}: {title}", loc="left")
             ax.set_ylabel("close, $")
             ax.set_ylim(min(shown[0], test.y.min()), max(shown[1], test.y.max()))
-            locator = AutoDateLocator(maxticks=8)
-            ax.xaxis.set_major_locator(locator)
-            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=4, frameon=False)
         return figure

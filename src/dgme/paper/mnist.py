@@ -13,11 +13,10 @@ from typing import NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 from jaxtyping import Float32, Float64
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from sklearn.metrics import roc_auc_score
 
-from dgme import metrics
+from dgme import metrics, plots
 from dgme.datasets import mnist
 from dgme.datasets.mnist import Images
 from dgme.distributions import CategoricalMixture
@@ -37,7 +36,6 @@ Classifier = MDNClassifier | MCDropoutClassifier | DeepEnsembleClassifier | DGME
 UNKNOWN_DIGIT = 4
 METHODS = ("MDN", "MCD", "DE", "DGME")
 KNOWN, UNKNOWN, CLOTHES = SETS = ("MNIST (Known)", "MNIST (Unknown)", "Fashion-MNIST")
-COLORS = ("#0b6e99", "#c4572e", "#777777")
 
 SCORES: Mapping[str, Callable[[CategoricalMixture, np.ndarray], float]] = MappingProxyType(
     {
@@ -200,15 +198,18 @@ class MnistExperiment:
         ]
 
     def draw(self) -> Drawing:
+        bins = np.linspace(0, np.log(9), 34)
         # Large enough to be read on a phone.
         with plt.rc_context({"font.size": 13, "axes.titlesize": 14}):
             figure, axes = plt.subplots(
                 2, 2, figsize=(11, 6), sharex=True, sharey=True, layout="constrained"
             )
             for method, ax in zip(METHODS, axes.flat, strict=True):
-                _histograms(outcome(self.settings, self.seed, method, 0).entropies, ax)
+                entropies = outcome(self.settings, self.seed, method, 0).entropies
+                plots.entropy_histograms(entropies, ax=ax, bins=bins, legend=False)
+                ax.set(xlabel="", ylabel="")
                 ax.set_title(method, loc="left", fontweight="bold")
-            axes[0, 0].set(yscale="log", xlim=(0, np.log(9)))
+            axes[0, 0].set(yscale="log", xlim=(bins[0], bins[-1]))
             figure.supxlabel("average predictive entropy of an image [nats]", fontsize=13)
             figure.supylabel("share of images", fontsize=13)
             labelled, _ = axes[0, 0].get_legend_handles_labels()
@@ -230,19 +231,3 @@ class MnistExperiment:
                 theirs = paper.get(row, {}).get(method)
                 cells[row, method] = Cell.of([of[row] for of in scores], theirs)
         return ResultTable(title, rows, METHODS, cells, decimals=3, paper_decimals=3, **more)
-
-
-def _histograms(entropies: Mapping[str, np.ndarray], ax: Axes) -> None:
-    for (name, entropy), color in zip(entropies.items(), COLORS, strict=True):
-        ax.hist(
-            entropy,
-            bins=np.linspace(0, np.log(9), 34),
-            weights=np.full(len(entropy), 1 / len(entropy)),
-            histtype="stepfilled",
-            facecolor=(color, 0.12),
-            edgecolor=color,
-            lw=1.8,
-            label=name,
-        )
-        above = ax.get_xaxis_transform()
-        ax.plot(entropy.mean(), 0.96, "v", color=color, ms=9, transform=above, clip_on=False)

@@ -6,7 +6,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.stats import kurtosis
 
 from dgme import plots
 from dgme.datasets import toy
@@ -29,7 +28,7 @@ def gaussian(settings: Toy, seed: int):
     figure, axes = panels(len(models))
     for ax, (name, model) in zip(axes, models.items(), strict=True):
         show_data(ax, problem.train)
-        plots.band(model.predict_dist(GRID[:, None]), GRID, ax, coverage=0.99)
+        plots.band(model.predict_dist(GRID[:, None]), GRID, ax=ax, coverage=0.99)
         ax.set_title(name)
     return figure
 
@@ -49,10 +48,8 @@ def heavy_tailed(settings: Toy, seed: int):
         reach = max(np.quantile(np.abs(noise), 0.9995) for noise in noises.values())
         edges = np.linspace(-reach, reach, 61)
         for ax, (name, noise) in zip(row, noises.items(), strict=True):
-            ax.hist(noise, edges, density=True, color=plots.COMPONENT_COLORS[0], alpha=0.6)
-            ax.plot(edges, truth.pdf(edges), color="black", lw=1)
-            # The tails are what it is about.
-            ax.set(yscale="log", title=f"{name}, κ = {kurtosis(noise):.1f}")
+            plots.kurtosis_histograms({name: noise}, ax=ax, bins=edges, truth=truth, legend=False)
+            ax.set(title=ax.lines[0].get_label(), ylabel="")
         row[0].set_ylabel(f"{where}, x = {x:g}")
     for ax in axes[-1]:
         ax.set_xlabel("y − x³")
@@ -76,8 +73,8 @@ def bimodal(settings: Toy, seed: int):
         show_data(ax, problem.train, signs=(1, -1))
         law, k = model.predict_dist(GRID[:, None]), s.n_components_bimodal
         components = sorted((component(law, number, k) for number in range(k)), key=lambda c: -c[0])
-        for (weight, part), color in zip(components, plots.COMPONENT_COLORS, strict=False):
-            plots.band(part, GRID, ax, 0.99, color, f"weight {weight:.2f}")
+        for weight, part in components:
+            plots.band(part, GRID, ax=ax, coverage=0.99, label=f"weight {weight:.2f}")
         ax.set_title(name)
         ax.legend(loc="upper center")
     return figure

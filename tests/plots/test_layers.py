@@ -17,7 +17,7 @@ def ax():
 
 
 def test_components_are_drawn_with_their_weights(ax):
-    assert plots.components(LAW, X, ax) is ax
+    assert plots.components(LAW, X, ax=ax) is ax
     assert [line.get_label() for line in ax.lines] == [
         "component 0, weight 0.70",
         "component 1, weight 0.30",
@@ -27,7 +27,7 @@ def test_components_are_drawn_with_their_weights(ax):
 
 
 def test_a_band_is_the_mean_and_the_interval(ax):
-    plots.band(LAW, X, ax, coverage=0.99)
+    plots.band(LAW, X, ax=ax, coverage=0.99)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), LAW.mean())
     (shade,) = ax.collections
     ends = shade.get_paths()[0].vertices[:, 1]
@@ -38,15 +38,15 @@ def test_a_band_is_the_mean_and_the_interval(ax):
 
 def test_inputs_are_sorted_and_checked(ax):
     order = np.random.default_rng(0).permutation(len(X))
-    plots.components(LAW[order], X[order, None], ax)
+    plots.components(LAW[order], X[order, None], ax=ax)
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), X)
     np.testing.assert_array_equal(ax.lines[0].get_ydata(), X**3)
     with pytest.raises(ValueError, match=r"x must have shape \(41,\), .* but has \(40,\)"):
-        plots.density_map(LAW, X[1:], (-40.0, 40.0), ax)
+        plots.density_map(LAW, X[1:], (-40.0, 40.0), ax=ax)
 
 
 def test_the_density_is_shaded_within_each_column(ax):
-    plots.density_map(LAW, X, (-40.0, 40.0), ax)
+    plots.density_map(LAW, X, (-40.0, 40.0), ax=ax)
     (mesh,) = ax.collections
     shading = np.asarray(mesh.get_array()).reshape(400, len(X))
     np.testing.assert_allclose(shading.max(axis=0), 1.0)
@@ -54,7 +54,7 @@ def test_the_density_is_shaded_within_each_column(ax):
 
 def test_conditional_densities_stand_beside_the_truth(ax):
     y = np.linspace(-10, 10, 101)
-    plots.conditional_density(LAW[20], y, ax, truth=GaussianMixture([1.0], [0.0], [3.0]))
+    plots.conditional_density(LAW[20], y, ax=ax, truth=GaussianMixture([1.0], [0.0], [3.0]))
     np.testing.assert_allclose(ax.lines[0].get_ydata(), LAW[20].pdf(y))
     assert len(ax.collections) == 1
 
@@ -67,8 +67,10 @@ def test_without_axes_the_present_ones_are_used(ax):
 def test_a_fan_shows_intervals_and_targets_over_dates(ax):
     dates, y = np.datetime64("2020-01-01") + np.arange(len(X)), LAW.mean()
     order = np.random.default_rng(0).permutation(len(X))
-    assert plots.fan(LAW[order], dates[order], y[order], ax) is ax
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), y)
+    assert plots.fan_chart(LAW[order], dates[order], y[order], ax=ax) is ax
+    median, observed = ax.lines
+    np.testing.assert_array_equal(median.get_ydata(), LAW.median())
+    np.testing.assert_array_equal(observed.get_ydata(), y)
     wide, narrow = ax.collections
     assert [wide.get_label(), narrow.get_label()] == ["90% interval", "50% interval"]
     for band, coverage in ((wide, 0.9), (narrow, 0.5)):
