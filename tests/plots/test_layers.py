@@ -9,13 +9,6 @@ X = np.linspace(-3, 3, 41)
 LAW = toy.bimodal_law(X)
 
 
-@pytest.fixture
-def ax():
-    figure, ax = plt.subplots()
-    yield ax
-    plt.close(figure)
-
-
 def test_components_are_drawn_with_their_weights(ax):
     assert plots.components(LAW, X, ax=ax) is ax
     assert [line.get_label() for line in ax.lines] == [
@@ -77,3 +70,47 @@ def test_a_fan_shows_intervals_and_targets_over_dates(ax):
         corners = band.get_paths()[0].vertices[:, 1]
         lower, upper = LAW.interval(coverage)
         np.testing.assert_allclose([corners.min(), corners.max()], [lower.min(), upper.max()])
+
+
+def test_a_map_shows_all_but_the_outermost_targets(ax):
+    plots.density_map(LAW, X, ax=ax)
+    outermost = [LAW.ppf(0.001).min(), LAW.ppf(0.999).max()]
+    np.testing.assert_allclose(ax.dataLim.intervaly, outermost)
+
+
+def test_a_fan_joins_what_is_known_over_dates_alone(ax):
+    y = np.where(X < 1, X**3, np.nan)
+    plots.fan_chart(LAW, X, y, ax=ax)
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "None"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "90% interval",
+        "50% interval",
+        "median",
+        "observed",
+    ]
+
+
+@pytest.mark.parametrize("unit", ["D", "object"])
+def test_dates_may_come_as_arrays_or_as_objects(ax, unit):
+    days = np.datetime64("2020-01-01") + np.arange(len(X))
+    plots.band(LAW, days.astype(object) if unit == "object" else days, ax=ax)
+    ax.figure.canvas.draw()
+    assert ax.xaxis.get_major_formatter().__class__.__name__ == "AutoDateFormatter"
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        (["a"] * 41, "x must hold numbers or dates, but x.0. is"),
+        ([np.nan] * 41, "x must be known for every law, but x.0. is nan"),
+        ([np.datetime64("NaT")] * 41, "x must be known for every law, but x.0. is NaT"),
+    ],
+)
+def test_other_inputs_are_refused(ax, x, message):
+    with pytest.raises(ValueError, match=message):
+        plots.fan_chart(LAW, x, ax=ax)
+
+
+def test_one_law_has_one_density(ax):
+    with pytest.raises(ValueError, match=r"law holds 41 laws.*pass law\[0\]"):
+        plots.conditional_density(LAW, X, ax=ax)

@@ -9,6 +9,15 @@ the legend to ``ax.legend()``.
 
 from dgme.plots._calibration import interval_reliability, pit_histogram, reliability
 from dgme.plots._densities import conditional_density, predictive_density
+from dgme.plots._displays import (
+    IntervalReliabilityDisplay,
+    PITDisplay,
+    PredictiveDensityDisplay,
+    ReliabilityDisplay,
+    SharpnessDisplay,
+    TrainingHistoryDisplay,
+    UncertaintySplitDisplay,
+)
 from dgme.plots._histograms import entropy_histograms, kurtosis_histograms
 from dgme.plots._planes import band, components, density_map, fan_chart
 from dgme.plots._spread import sharpness, uncertainty_split
@@ -17,6 +26,13 @@ from dgme.plots._training import training_history, training_weights
 
 __all__ = [
     "PALETTE",
+    "IntervalReliabilityDisplay",
+    "PITDisplay",
+    "PredictiveDensityDisplay",
+    "ReliabilityDisplay",
+    "SharpnessDisplay",
+    "TrainingHistoryDisplay",
+    "UncertaintySplitDisplay",
     "band",
     "components",
     "conditional_density",

@@ -1,7 +1,7 @@
 """Whether laws hold what they promise, beside what chance does to a calibrated law.
 
-The bands are simultaneous: over the rows of an independent sample, a calibrated law stays inside
-them everywhere with a probability of at least 95 %. One excursion is evidence.
+The bands are simultaneous: if rows are independent, a calibrated law stays inside them everywhere
+in 95 % of samples. One excursion is evidence.
 """
 
 import numpy as np
@@ -55,6 +55,8 @@ def pit_histogram(
     u, ax = _transforms(law, y), axes_of(ax)
     if n_bins is None:
         n_bins = int(np.clip(len(u) // 10, 4, 20))
+    if n_bins < 2:
+        raise ValueError(f"n_bins must be at least 2, but it is {n_bins}; 20 is usual")
     counts, edges = np.histogram(u, n_bins, (0.0, 1.0))
     if not shows(ax, band := _name(len(u))):
         low, high = n_bins * simultaneous_band(len(u), n_bins, cumulative=False)

@@ -99,19 +99,20 @@ def predictive_density(
     laws = list(law) if law.shape else [law]
     if rows is not None and len(rows) != len(laws):
         raise ValueError(f"rows must name {len(laws)} laws, but names {len(rows)}: {list(rows)!r}")
-    reach = np.concatenate([one.ppf(_LEVELS[[0, -1]]) for one in laws] + ([] if y is None else [y]))
-    low, high = reach.min(), reach.max()
-    even = np.linspace(low - 0.02 * (high - low), high + 0.02 * (high - low), 301)
-    for number, one in enumerate(laws):
+    regions = law.hdr(coverage).reshape(len(laws), -1, 2)
+    quantiles = law.ppf(_LEVELS.reshape(-1, *[1] * len(law.shape))).reshape(_LEVELS.size, -1)
+    reach = quantiles if y is None else np.concatenate([quantiles, y[None]])
+    margin = 0.02 * np.ptp(reach)
+    even = np.linspace(reach.min() - margin, reach.max() + margin, 301)
+    for number, (one, region) in enumerate(zip(laws, regions, strict=True)):
         floor = float(len(laws) - 1 - number)
-        region = one.hdr(coverage)
+        region = region[np.isfinite(region[:, 0])]
         # Quantiles resolve what is narrow.
-        at = np.unique(np.concatenate([even, one.ppf(_LEVELS), region.ravel()]))
-        at = at[np.isfinite(at)]
+        at = np.unique(np.concatenate([even, quantiles[:, number], region.ravel()]))
         density = one.pdf(at)
         unit = _RIDGE / density.max() if law.shape else 1.0
         heights = floor + unit * density
-        for start, end in region[np.isfinite(region[:, 0])]:
+        for start, end in region:
             inside = (start <= at) & (at <= end)
             ax.fill_between(
                 at[inside],

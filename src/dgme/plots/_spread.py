@@ -1,5 +1,7 @@
 """How wide laws are, beside their errors, and what their width is made of."""
 
+from typing import NamedTuple
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
@@ -17,6 +19,8 @@ from dgme.plots._style import (
     next_color,
     percent,
 )
+
+_BARS = f"calibrated ({percent(CONFIDENCE)})"
 
 
 def sharpness(
@@ -55,31 +59,43 @@ def sharpness(
         n_bins = int(np.clip(len(y) // 20, 1, 10))
     if not 1 <= n_bins <= len(y):
         raise ValueError(f"n_bins must be from 1 to the number of rows, {len(y)}, but is {n_bins}")
-    order = np.argsort(law.var(), kind="stable")
-    law = law[order]
-    variance, error = law.var(), np.abs(y[order] - law.mean())
-    noise = variance**2 * (law.kurtosis() + 2)  # variance of a squared error
-    bins = np.array_split(np.arange(len(y)), n_bins)
-    expected = np.array([variance[rows].mean() for rows in bins])
-    found = np.array([np.mean(error[rows] ** 2) for rows in bins])
-    shape = expected**2 / np.array([noise[rows].mean() / len(rows) for rows in bins])
-    tail = (1 - CONFIDENCE) / 2 / n_bins
-    low, high = np.sqrt(gamma.ppf([[tail], [1 - tail]], shape, scale=expected / shape))
-
-    color, std, at = color or next_color(ax), np.sqrt(variance), np.sqrt(expected)
+    std, error, color = law.std(), np.abs(y - law.mean()), color or next_color(ax)
+    bins = binned_errors(law, error, n_bins)
     ax.plot(std, error, ".", color=color, ms=5, alpha=0.4, mew=0, rasterized=len(y) > 2000)
-    ax.vlines(at, low, high, color=REFERENCE, alpha=2 * SHADE, lw=4, label=_BARS)
-    ends = np.array([std[0], std[-1]])
+    ax.vlines(bins.std, *bins.calibrated, color=REFERENCE, alpha=2 * SHADE, lw=4, label=_BARS)
+    ends = np.array([std.min(), std.max()])
     ax.plot(ends, ends, color=REFERENCE, lw=1, ls="--")
-    ax.plot(at, np.sqrt(found), "o-", color=color, lw=1.8, ms=4, label=label)
+    ax.plot(bins.std, bins.rmse, "o-", color=color, lw=1.8, ms=4, label=label)
     ax.set(xlabel="predicted standard deviation", ylabel="absolute error", xscale="log")
     ax.set_yscale("log")
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=8))
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
         axis.set_minor_formatter(NullFormatter())
-    finish(ax, legend=legend, bottom=min(low.min(), std[0]) / 5)
+    finish(ax, legend=legend, bottom=min(bins.calibrated.min(), std.min()) / 5)
     return ax
+
+
+class Bins(NamedTuple):
+    """Root mean squares in bins of rows, by ascending standard deviation."""
+
+    std: np.ndarray
+    rmse: np.ndarray
+    calibrated: np.ndarray
+    """Between which the errors of calibrated laws lie, all bins at once."""
+
+
+def binned_errors(law, error: np.ndarray, n_bins: int) -> Bins:
+    variance = law.var()
+    scatter = variance**2 * (law.kurtosis() + 2)  # variance of a squared error
+    bins = np.array_split(np.argsort(variance, kind="stable"), n_bins)
+    expected = np.array([variance[rows].mean() for rows in bins])
+    found = np.array([np.mean(error[rows] ** 2) for rows in bins])
+    # The gamma law with the mean and the variance that a bin's mean squared error has.
+    shape = expected**2 / np.array([scatter[rows].mean() / len(rows) for rows in bins])
+    tail = (1 - CONFIDENCE) / 2 / n_bins
+    calibrated = gamma.ppf([[tail], [1 - tail]], shape, scale=expected / shape)
+    return Bins(np.sqrt(expected), np.sqrt(found), np.sqrt(calibrated))
 
 
 def uncertainty_split(
@@ -123,9 +139,6 @@ def uncertainty_split(
     ax.set_ylabel(unit)
     finish(ax, legend=legend, bottom=0.0)
     return ax
-
-
-_BARS = f"calibrated ({percent(CONFIDENCE)})"
 
 
 def _points(law, ax: Axes, color: str | None, label: str, legend: bool) -> Axes:
