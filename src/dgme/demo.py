@@ -147,6 +147,7 @@ def draw(demo: Demo) -> Figure:
         y = np.linspace(-reach, reach, 600)
         plots.conditional_density(trained_law(demo.model, [[at]])[0], y, ax=ax, truth=truth)
         ax.set_title(f"density of y at x = {at:g}", fontsize=10)
+        ax.set_ylabel("")
         ax.tick_params(labelsize=8)
         if row == 0:
             ax.legend(fontsize=8, loc="upper center")

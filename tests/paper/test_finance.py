@@ -257,7 +257,7 @@ def test_the_figure_shows_both_forecasts_of_the_test_period(outcome):
     assert RETURNS in upper.get_title(loc="left")
     assert "paper" in lower.get_title(loc="left")
     for ax in (upper, lower):
-        np.testing.assert_array_equal(ax.lines[0].get_ydata(), series().closes[-20:])
+        np.testing.assert_array_equal(ax.lines[-1].get_ydata(), series().closes[-20:])
         assert len(ax.collections) == 2
 
 

@@ -26,15 +26,22 @@ def test_a_few_draws_far_out_do_not_set_the_bins(ax):
     assert ax.dataLim.intervalx[1] < 4
 
 
+def test_entropies_of_densities_may_be_negative(ax):
+    plots.entropy_histograms({"narrow": np.array([-2.0, -1.0])}, ax=ax)
+    assert ax.lines[0].get_ydata()[::2].sum() == 1
+
+
 def test_entropies_are_shares_with_their_means(ax):
     entropies = {name: np.abs(drawn) for name, drawn in SAMPLES.items()}
     plots.entropy_histograms(entropies, ax=ax)
-    largest = max(values.max() for values in entropies.values())
+    everything = np.concatenate(list(entropies.values()))
     for line, mean, values in zip(ax.lines[::2], ax.lines[1::2], entropies.values(), strict=True):
         assert line.get_ydata()[::2].sum() == pytest.approx(1)
         assert mean.get_xdata()[0] == pytest.approx(values.mean())
         assert line.get_color() == mean.get_color()
-        assert (line.get_xdata()[0], line.get_xdata()[-1]) == (0, largest)
+        np.testing.assert_array_equal(
+            line.get_xdata()[[0, -1]], [everything.min(), everything.max()]
+        )
 
 
 @pytest.mark.parametrize("figure", [plots.kurtosis_histograms, plots.entropy_histograms])

@@ -52,7 +52,8 @@ def conditional_density(
     if truth is not None:
         ax.fill_between(y, truth.pdf(y), color="#bbbbbb", alpha=0.6, lw=0, label="truth")
     ax.plot(y, law.pdf(y), color=color or next_color(ax), lw=1.8, label=label)
-    ax.set_ylim(bottom=0.0)
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("density")
     return ax
 
 

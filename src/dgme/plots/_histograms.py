@@ -54,24 +54,23 @@ def entropy_histograms(
     bins: int | np.ndarray = 33,
     legend: bool = True,
 ) -> Axes:
-    """Shares of rows with predictive entropies from zero on, and triangles at their means.
+    """Shares of rows by predictive entropy, and triangles at the means.
 
-    What is not like the training rows should have more.
+    What is not like the training rows should have more of it.
 
     Parameters
     ----------
     entropies : dict of arrays
-        Of every set of rows, such as ``law.entropy()`` or ``law.component_entropy()`` for classes.
+        Of every set of rows, ``law.entropy()``, or of classes also ``law.component_entropy()``.
     ax : matplotlib axes, optional
         Without it, the present ones.
     bins : int or array
-        Their number, from zero to the largest entropy, or their edges.
+        Their number, over all entropies, or their edges.
     legend : bool
         Whether to draw a legend.
     """
     ax, values = axes_of(ax), _values("entropies", entropies)
-    largest = max(found.max() for found in values.values())
-    edges = np.histogram_bin_edges(np.array([0.0, largest]), bins)
+    edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins)
     for name, found in values.items():
         color = next_color(ax)
         outline(ax, np.histogram(found, edges)[0] / len(found), edges, color, name)
