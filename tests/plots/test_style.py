@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from dgme import CategoricalMixture, GaussianMixture, VectorGaussianMixture, plots
+from dgme import CategoricalMixture, GaussianMixture, VectorGaussianMixture, metrics, plots
 from dgme.datasets import toy
 
 X = np.linspace(-3, 3, 60)
@@ -136,6 +136,15 @@ def test_laws_of_vectors_and_of_classes_are_refused_with_a_remedy(ax):
     classes = CategoricalMixture([1.0], np.full((3, 1, 2), 0.5))
     with pytest.raises(TypeError, match="law is one of classes, a CategoricalMixture"):
         plots.pit_histogram(classes, np.zeros(3), ax=ax)
+
+
+def test_laws_that_are_known_by_draws_alone_are_laws(ax):
+    draws = metrics.from_samples(LAW.rvs(500, random_state=1).T)
+    for figure in (plots.pit_histogram, plots.reliability, plots.interval_reliability):
+        assert figure(draws, Y, ax=ax) is ax
+    ax.clear()
+    plots.fan_chart(draws, X[::-1], Y, ax=ax)
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), draws.median()[::-1])
 
 
 def test_targets_are_checked(ax):

@@ -24,18 +24,23 @@ def of_numbers(law):
 
 def rows_of(law):
     """The law, unless it is a single one."""
-    if not of_numbers(law).shape:
+    if not shape_of(of_numbers(law)):
         raise ValueError("law is a single law, but this figure needs an array of them, one per row")
     return law
+
+
+def shape_of(law) -> tuple[int, ...]:
+    """(n,), or () for a single law; laws that are known in part have a length alone."""
+    return law.shape if hasattr(law, "shape") else (len(law),)
 
 
 def targets(law, y, missing: bool = False) -> np.ndarray:
     """One number per law; only where it may be missing, it may be NaN."""
     y = np.asarray(y, dtype=np.float64)
-    if y.shape != law.shape:
-        hint = "; pass y.ravel()" if law.shape and y.size == len(law) else ""
+    if y.shape != (shape := shape_of(law)):
+        hint = "; pass y.ravel()" if (y.size,) == shape else ""
         raise ValueError(
-            f"y must have shape {law.shape}, one target per law, but has shape {y.shape}{hint}"
+            f"y must have shape {shape}, one target per law, but has shape {y.shape}{hint}"
         )
     bad = np.isinf(y) if missing else ~np.isfinite(y)
     if bad.any():

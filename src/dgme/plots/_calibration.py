@@ -40,6 +40,7 @@ def pit_histogram(
     Parameters
     ----------
     law : array of n laws
+        With a ``cdf``, so what `metrics.from_samples` gives will do.
     y : n numbers
         The targets.
     ax : matplotlib axes, optional
@@ -85,6 +86,7 @@ def reliability(
     Parameters
     ----------
     law : array of n laws
+        With a ``cdf``, so what `metrics.from_samples` gives will do.
     y : n numbers
         The targets.
     ax : matplotlib axes, optional
@@ -119,6 +121,7 @@ def interval_reliability(
     Parameters
     ----------
     law : array of n laws
+        With a ``cdf``, so what `metrics.from_samples` gives will do.
     y : n numbers
         The targets.
     ax : matplotlib axes, optional

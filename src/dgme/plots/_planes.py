@@ -121,6 +121,7 @@ def fan_chart(
     Parameters
     ----------
     law : array of n laws
+        Quantiles are all that it must have, so what `metrics.from_quantiles` gives will do.
     x : n numbers or dates
         The input of every law.
     y : n numbers, optional
@@ -135,17 +136,18 @@ def fan_chart(
     """
     ax, x = axes_of(ax), inputs(rows_of(law), x)
     color, order = color or next_color(ax), np.argsort(x, kind="stable")
-    law, x = law[order], x[order]
+    x = x[order]
     for coverage in sorted(coverages, reverse=True):
+        levels = np.array([[0.5 - coverage / 2], [0.5 + coverage / 2]])
         ax.fill_between(
             x,
-            *law.interval(coverage),
+            *law.ppf(levels)[:, order],
             color=color,
             alpha=0.45 - 0.3 * coverage,
             lw=0,
             label=f"{percent(coverage)} interval",
         )
-    ax.plot(x, law.median(), color=color, lw=1.4, label="median")
+    ax.plot(x, law.ppf(0.5)[order], color=color, lw=1.4, label="median")
     if y is not None:
         joined = "-" if are_dates(x) else "."
         y = targets(law, y, missing=True)[order]
