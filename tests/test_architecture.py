@@ -24,11 +24,13 @@ ROOMS = [
     "tables",
     "metrics",
     "calibration",
+    "evaluation",
     "plots",
     "datasets",
     "io",
     "export",
     "demo",
+    "report",
     "paper",
     "cli",
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dgme.estimators import MDNClassifier as MDNClassifier
     from dgme.estimators import MDNRegressor as MDNRegressor
     from dgme.estimators import MultiSWAGRegressor as MultiSWAGRegressor
+    from dgme.evaluation import evaluate as evaluate
     from dgme.io import ModelFileError as ModelFileError
     from dgme.io import load as load
     from dgme.tables import TableEncoder as TableEncoder
@@ -40,11 +41,12 @@ _HOMES = {
     "TableError": "dgme.tables",
     "TableRegressor": "dgme.tables",
     "VectorGaussianMixture": "dgme.distributions",
+    "evaluate": "dgme.evaluation",
     "load": "dgme.io",
 }
 
 # Rooms that are reached by their name, without an import of their own.
-_ROOMS = ("calibration", "datasets", "export", "metrics", "nn", "plots", "tables")
+_ROOMS = ("calibration", "datasets", "export", "metrics", "nn", "plots", "report", "tables")
 
 __all__ = [
     "CategoricalMixture",
@@ -63,6 +65,7 @@ __all__ = [
     "TableError",
     "TableRegressor",
     "VectorGaussianMixture",
+    "evaluate",
     "load",
 ]
 __version__ = _version("dgme")
