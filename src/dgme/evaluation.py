@@ -112,7 +112,7 @@ class Evaluation:
 
 
 def evaluate(
-    law: GaussianMixture,
+    law,
     y,
     *,
     coverages: Sequence[float] = COVERAGES,
@@ -175,7 +175,7 @@ class Evaluator:
         self._costly = np.zeros((_N_GROUPS, 1 + n_costly))
         self._pit = np.zeros((_N_GROUPS, len(_LEVELS) + 1))
 
-    def add(self, law: GaussianMixture, y) -> None:
+    def add(self, law, y) -> None:
         """Score the next rows: one law and one target for each."""
         y = _targets(law, y)
         step = max(1, _THREAD_ENTRIES // law.n_components)
@@ -239,7 +239,7 @@ class Evaluator:
         return np.where(own < _N_GROUPS, own, self._rng.integers(_N_GROUPS, size=n))
 
 
-def _targets(law: GaussianMixture, y) -> Float64[np.ndarray, " n"]:
+def _targets(law, y) -> Float64[np.ndarray, " n"]:
     if not isinstance(law, GaussianMixture):
         raise TypeError(
             f"law must be a GaussianMixture, but it is a {type(law).__name__}; of several targets "
