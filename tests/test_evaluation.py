@@ -27,6 +27,8 @@ def test_scores_are_those_of_their_definitions():
     assert scores.bias.value == pytest.approx(errors.mean())
     assert scores.log_score.value == pytest.approx(-metrics.nll(LAW, Y))
     assert scores.gaussian_log_score.value == pytest.approx(-metrics.gaussian_nll(LAW, Y))
+    gain = metrics.gaussian_nll(LAW, Y) - metrics.nll(LAW, Y)
+    assert scores.shape_gain.value == pytest.approx(gain)
     assert scores.crps.value == pytest.approx(metrics.crps(LAW, Y))
     assert scores.calibration_error.value == pytest.approx(
         metrics.quantile_calibration_error(LAW, Y)
@@ -57,6 +59,7 @@ def test_intervals_are_as_wide_as_the_central_limit_theorem_says(n):
         "mae": np.abs(law.mean() - y),
         "bias": law.mean() - y,
         "log_score": law.logpdf(y),
+        "shape_gain": law.logpdf(y) - law.to_gaussian().logpdf(y),
         "crps": law.crps(y),
     }
     for name, values in rows.items():

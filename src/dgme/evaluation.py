@@ -69,6 +69,8 @@ class Evaluation:
     """Mean log density of the targets, in nats; more is better."""
     gaussian_log_score: Estimate
     """The same of the Gaussians with the laws' means and variances."""
+    shape_gain: Estimate
+    """What the shapes of the laws add: the former minus the latter, row by row."""
     crps: Estimate
     calibration_error: Estimate
     """Mean distance, over the percentiles, of the share of targets below from its level."""
@@ -223,6 +225,7 @@ class Evaluator:
             bias=_estimate(bias),
             log_score=_estimate(log_score),
             gaussian_log_score=_estimate(gaussian),
+            shape_gain=_estimate(log_score - gaussian),
             crps=_estimate(crps),
             calibration_error=_estimate(misses.mean(axis=1), least=0.0),
             calibration_p_value=float(stats.kstwo.sf(misses[0].max(), self._n_rows)),
