@@ -3,16 +3,15 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment
 from rich.console import Console
 from rich.table import Table
 
 from dgme._files import write_atomically
 from dgme.paper.experiment import Output
 from dgme.paper.tables import ResultTable
+from dgme.report import render
 
 READING = (
     "Each cell shows ours ± its spread, then the paper's ± its spread. ✓: at least as good as the "
@@ -86,10 +85,9 @@ def _markdown_table(table: ResultTable) -> str:
 
 
 def html(outputs: Sequence[Output]) -> str:
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(
-        files("dgme.paper").joinpath("report.html.jinja").read_text("utf-8")
-    )
-    return page.render(
+    return render(
+        "dgme.paper",
+        "report.html.jinja",
         outputs=outputs,
         reading=READING,
         summary=summary(outputs),
