@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint format bench paper docs examples site pictures clean
+.PHONY: help demo test browser-test lint format bench paper docs examples site pictures clean
 
 help:
 	@echo "make demo    install, and recover a density with two branches"
 	@echo "make test    run the tests"
+	@echo "make browser-test  look at the HTML report in Chromium, which is installed if need be"
 	@echo "make docs    run the examples of the documentation, and build it as a site"
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into its style"
@@ -18,6 +19,13 @@ demo: .venv/.installed
 
 test: .venv/.dev
 	$(BIN)/python -m pytest -q -n auto
+
+# A test that finds no browser is skipped; here one is there.
+browser-test: .venv/.dev
+	@which chromium chromium-browser google-chrome | grep -q . || { \
+		sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+		$$sudo apt-get update && $$sudo apt-get install -y --no-install-recommends chromium; }
+	$(BIN)/python -m pytest -q tests/report/test_browser.py
 
 docs: examples site
 
