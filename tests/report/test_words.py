@@ -1,6 +1,10 @@
 """What verdict and warnings say of laws whose defects are known."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from dgme import GaussianMixture, evaluate
@@ -53,6 +57,16 @@ def test_defects_are_named(defect, told):
     assert told in text
 
 
+def test_calibration_alone_is_not_enough():
+    """One outlier in a hundred hardly moves quantiles, and costs more than all else."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=1000)
+    y[:10] = 30.0
+    verdict = judge(evaluate(normal(1000), y), y.var(), None)
+    assert verdict.grade == "bad"
+    assert "But one Gaussian for all rows would predict better" in verdict.headline
+
+
 def test_what_is_significant_may_still_be_small():
     """Normal laws that are narrower by 2 %.
 
@@ -62,7 +76,7 @@ def test_what_is_significant_may_still_be_small():
     truth = np.random.default_rng(0).normal(size=200_000) / 0.98
     evaluator = Evaluator(share=0.01)
     evaluator.add(normal(200_000), truth)
-    verdict = judge(evaluator.evaluation(n_bootstrap=200), 1.0, None)
+    verdict = judge(evaluator.evaluation(n_bootstrap=200), 2.0, None)
     assert verdict.grade == "fair"
     assert "Nearly calibrated" in verdict.headline
     assert "slightly too few" in verdict.sentences[0]
@@ -110,6 +124,31 @@ def test_rows_unlike_those_of_training_are_told(subject):
     assert "target (+" in warned(subject, law, subject.y + 10)
 
 
+def test_a_model_of_tables_tells_the_range_of_its_training(subject):
+    """It sees columns through an encoder, and keeps a profile of what that made of them."""
+    learned = subject.X.to_numpy()
+    table = SimpleNamespace(
+        predict_dist=subject.model.predict_dist,
+        regressor_=subject.model,
+        encoder_=SimpleNamespace(
+            transform=lambda X: X.to_numpy(), get_feature_names_out=lambda: ["a", "b", "c"]
+        ),
+        profile_=SimpleNamespace(feature_quantiles=np.quantile(learned, [0, 0.5, 1], axis=0)),
+        target_name_="volume",
+    )
+    law = subject.model.predict_dist(subject.X)
+    X = subject.X.copy()
+    X.iloc[0, 1] = learned[:, 1].max() + 0.05 * np.ptp(learned[:, 1])
+    of_tables = SimpleNamespace(model=table, X=X)
+    assert "outside the range" not in warned(of_tables, law, subject.y)
+    X.iloc[:2, 1] += 0.1 * np.ptp(learned[:, 1])
+    X.iloc[1, 1] = -10.0
+    told = warned(of_tables, law, subject.y)
+    assert "2.0 % of the rows have a feature outside the range of the training rows" in told
+    assert "by more than a tenth of it, most often b" in told
+    assert "volume (+" in warned(of_tables, law, subject.y + 10)
+
+
 def test_outliers_and_repeated_targets_are_told(subject):
     y = np.random.default_rng(0).normal(size=100)
     y[:3] = 7.0
@@ -138,6 +177,22 @@ def test_importance_is_what_shuffling_costs():
     assert found[0].loss == pytest.approx(2, abs=4 * 0.17)
     assert 0 < found[0].error < 0.17
     assert found[1] == (1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, np.asarray], ids=["pd", "pl", "np"])
+def test_rows_of_every_kind_are_taken_and_shuffled(kind):
+    table = {"a": [0, 1, 2, 3], "b": [10.0, 11.0, 12.0, 13.0], "c": [5, 5, 5, 5]}
+    X = np.stack(list(table.values()), axis=1) if kind is np.asarray else kind(table)
+    if kind is pd.DataFrame:
+        X.index = [7, 7, 3, 1]  # whatever it is, rows go by their place
+    rows = Rows(X, ["a", "b"] if kind is not np.asarray else ["a", "b", "c"])
+    assert rows.names[:2] == ["a", "b"]
+    some = rows.take(np.array([3, 1, 0]))
+    assert some.values(1) == [13.0, 11.0, 10.0]
+    changed = Rows(some.shuffled(1, np.array([2, 0, 1])))
+    assert changed.values(0) == [3, 1, 0]
+    assert changed.values(1) == [10.0, 13.0, 11.0]
+    np.testing.assert_array_equal(rows.take(slice(1, 3)).matrix()[:, :2], [[1, 11], [2, 12]])
 
 
 def test_a_sequence_is_shuffled_as_a_whole():

@@ -161,4 +161,4 @@ def _figure(
     name: str, title: str, caption: str, draw: Callable[[Axes], object], height: float = HEIGHT
 ) -> Figure:
     caption = caption.strip()
-    return Figure(title, caption, svg(draw, name, f"{title}. {caption}", height))
+    return Figure(title, caption, svg(draw, name, title, caption, height))

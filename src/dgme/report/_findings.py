@@ -9,8 +9,6 @@ from dgme.evaluation import Evaluation
 from dgme.report._subject import Subject
 from dgme.report._verdict import FEW, SIGNIFICANT, percent
 
-# Standard deviations of training beyond which a value is called far.
-_FAR = 5.0
 # A mean that moved by so many standard deviations has shifted.
 _SHIFTED = 0.25
 
@@ -23,7 +21,8 @@ def findings(
         *_miscalibrated(scores),
         *_components(sample, trained_law),
         *_outliers(sample.y, sample_law),
-        *_moved(sample),
+        *_outside(sample),
+        *_shifted(sample),
         *_unfinished(sample),
         *_repeated(sample.y),
         *_few(scores),
@@ -74,28 +73,34 @@ def _outliers(y: np.ndarray, law: GaussianMixture) -> Iterator[str]:
         )
 
 
-def _moved(sample: Subject) -> Iterator[str]:
-    """Features and target that are not where they were in training."""
+def _outside(sample: Subject) -> Iterator[str]:
+    """Rows that the model has to extrapolate to."""
+    known = sample.training_range
+    if known is None:
+        return
+    matrix, names = sample.encoded()
+    with np.errstate(invalid="ignore"):
+        far = (matrix < known.low) | (matrix > known.high)
+    if far.any():
+        worst = names[far.sum(axis=0).argmax()]
+        yield (
+            f"{percent(far.any(axis=1).mean())} of the rows have a feature {known.words}, most "
+            f"often {worst}: there the model has seen few rows, or none."
+        )
+
+
+def _shifted(sample: Subject) -> Iterator[str]:
+    """Features and a target that are not where they were in training."""
     if sample.training_units is None:
         return
     (x_units, y_units), (matrix, names) = sample.training_units, sample.encoded()
-    with np.errstate(invalid="ignore"):
-        z = (matrix - x_units.center) / x_units.scale
-        far = np.abs(z) > _FAR
-    if far.any():
-        share = far.any(axis=1).mean()
-        worst = far.sum(axis=0).argmax()
-        yield (
-            f"{percent(share)} of the rows have a feature more than {_FAR:g} training standard "
-            f"deviations from its training mean, most often {names[worst]}: there the model "
-            "has seen few rows, or none."
-        )
+    z = (matrix - x_units.center) / x_units.scale
     target = sample.target or 0
     y = (sample.y - y_units.center[target]) / y_units.scale[target]
     moved = [
         (name, mean)
         for name, column in [*zip(names, z.T, strict=True), (sample.target_name, y)]
-        if abs(mean := np.nanmean(column)) > max(_SHIFTED, 4 / np.sqrt(len(column)))
+        if abs(mean := column.mean()) > max(_SHIFTED, 4 / np.sqrt(len(column)))
     ]
     if moved:
         moved.sort(key=lambda one: -abs(one[1]))

@@ -8,13 +8,18 @@ import numpy as np
 
 
 class Rows:
-    """Features by name, and rows in the form in which the model takes them."""
+    """Features by name, and rows in the form in which the model takes them.
+
+    Columns of a frame that the model does not know are left out.
+    """
 
     def __init__(self, X, names: Sequence[str] = ()) -> None:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
         self._frame: Any = frame if isinstance(frame, nw.DataFrame) else None
         self._array: Any = np.asarray(X) if self._frame is None else None
         if self._frame is not None:
+            if set(names) <= set(self._frame.columns):
+                self._frame = self._frame.select(*(names or self._frame.columns))
             self.names = list(self._frame.columns)
         elif self._array.ndim < 2:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
@@ -12,6 +12,18 @@ from dgme.report._rows import Rows
 
 # Laws of so many rows are held at once.
 _ROWS_AT_ONCE = 2**14
+
+# A value is called far so many standard deviations from the mean of training, or, where the range
+# of training is known, this share of it outside.
+_FAR = 5.0
+_MARGIN = 0.1
+
+
+class Range(NamedTuple):
+    low: Float64[np.ndarray, " p"]
+    high: Float64[np.ndarray, " p"]
+    words: str
+    """What it means to be outside."""
 
 
 @dataclass(frozen=True)
@@ -102,3 +114,18 @@ class Subject:
         if ensemble is None or not getattr(self.regressor, "standardize", False):
             return None
         return ensemble.x_scaling, ensemble.y_scaling
+
+    @property
+    def training_range(self) -> "Range | None":
+        """Where training has seen features: exactly, if the model keeps a profile of its rows."""
+        profile, units = getattr(self.model, "profile_", None), self.training_units
+        if profile is not None:
+            low, high = profile.feature_quantiles[[0, -1]]
+            margin = _MARGIN * (high - low)
+            words = "outside the range of the training rows by more than a tenth of it"
+            return Range(low - margin, high + margin, words)
+        if units is not None:
+            center, reach = units[0].center, _FAR * units[0].scale
+            words = f"more than {_FAR:g} training standard deviations from its training mean"
+            return Range(center - reach, center + reach, words)
+        return None

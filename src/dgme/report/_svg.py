@@ -29,8 +29,13 @@ WIDTH = 5.2  # inches: a font of ten points stays readable on a phone
 HEIGHT = 3.7
 
 
-def svg(draw: Callable[[Axes], object], name: str, title: str, height: float = HEIGHT) -> str:
-    """What ``draw`` draws into its axes. The name tells its parts from those of other figures."""
+def svg(
+    draw: Callable[[Axes], object], name: str, title: str, words: str, height: float = HEIGHT
+) -> str:
+    """What ``draw`` draws into its axes, and in words for those who do not see it.
+
+    The name tells the figure's parts from those of others.
+    """
     style: Any = _STYLE | {"svg.hashsalt": name}
     with mpl.rc_context(style):
         figure = Figure((WIDTH, height), layout="constrained")
@@ -47,8 +52,8 @@ def svg(draw: Callable[[Axes], object], name: str, title: str, height: float = H
     assert opening is not None
     box = re.search(r'viewBox="[^"]*"', opening[0])
     assert box is not None
-    label = escape(title)
+    label = escape(f"{title}. {words}")
     return (
         f'<svg {box[0]} role="img" aria-label="{label}" xmlns:xlink="http://www.w3.org/1999/xlink">'
-        f"<title>{label}</title>{text[opening.end() :]}"
+        f"<title>{escape(title)}</title>{text[opening.end() :]}"
     )

@@ -72,6 +72,16 @@ def interval_table(scores: Evaluation) -> Table:
     return Table("Intervals", note, columns, rows)
 
 
+def column_tables(subject: Subject) -> list[Table]:
+    """What a model of tables made of the columns, if it is one."""
+    columns = getattr(getattr(subject.model, "encoder_", None), "columns_", ())
+    if not columns:
+        return []
+    rows = [(one.name, one.kind, str(one.n_missing), one.note) for one in columns]
+    note = "What training found in the columns, and in how many rows it found nothing."
+    return [Table("Columns", note, ["column", "kind", "missing", "words: note"], rows)]
+
+
 def row_tables(subject: Subject, scored: Scored, important: Sequence[Importance]) -> list[Table]:
     features = [one.feature for one in important[:_MOST_COLUMNS]]
     note = "Rows are counted from 0."
@@ -108,17 +118,16 @@ def _row_table(
     note: str,
 ) -> Table:
     some = subject.take(rows)
+    stds = {"std": scored.aleatoric + scored.epistemic}
+    if scored.has_posterior:
+        stds = {"aleatoric std": scored.aleatoric, "epistemic std": scored.epistemic}
     columns = {
         "row": map(str, rows),
         subject.target_name: map(number, some.y),
         "predicted": map(number, scored.mean[rows]),
-        "aleatoric std": map(number, np.sqrt(scored.aleatoric[rows])),
-        "epistemic std": map(number, np.sqrt(scored.epistemic[rows])),
+        **{name: map(number, np.sqrt(variance[rows])) for name, variance in stds.items()},
         "log density": map(number, scored.log_score[rows]),
     }
-    if not scored.has_posterior:
-        columns["std"] = columns.pop("aleatoric std")
-        del columns["epistemic std"]
     names = [subject.rows.names[feature] for feature in features]
     values = [map(_shown, some.rows.values(feature)) for feature in features]
     cells = list(zip(*columns.values(), *values, strict=True))
@@ -129,7 +138,7 @@ def number(value: float, zeros: str = "") -> str:
     """Four digits, without an exponent where people do not write one."""
     value = float(value)
     if value == 0 or 1e-4 <= abs(value) < 1e4:
-        shown = f"{value:{zeros}.4g}"
+        shown = f"{value:{zeros}.4g}".rstrip(".")
     else:
         shown = f"{value:,.0f}" if abs(value) < 1e7 and value.is_integer() else f"{value:.4g}"
     return shown.replace("-", "−")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import norm
 
-from dgme.evaluation import Evaluation, IntervalScores
+from dgme.evaluation import Estimate, Evaluation, IntervalScores
 
 # A deviation is believed if chance makes it once in a hundred times, and matters if this large.
 SIGNIFICANT = 0.01
@@ -33,11 +33,14 @@ def judge(scores: Evaluation, target_variance: float, epistemic_share: float | N
     The epistemic share of the predicted variance is None where there is no posterior.
     """
     grade, headline = _calibration(scores)
+    gain = _gain(scores.log_score, target_variance)
+    if gain.upper < 0:
+        grade, headline = "bad", f"{headline} But one Gaussian for all rows would predict better."
     interval = min(scores.intervals, key=lambda one: abs(one.coverage - 0.9))
     sentences = [
         _width(interval, scores.n_rows),
         _bias(scores),
-        _accuracy(scores, target_variance),
+        _accuracy(scores, target_variance, gain),
         _shape(scores),
         _ignorance(epistemic_share),
     ]
@@ -92,16 +95,26 @@ def _bias(scores: Evaluation) -> str:
     )
 
 
-def _accuracy(scores: Evaluation, variance: float) -> str:
+def _gain(log_score: Estimate, variance: float) -> Estimate:
+    """By how many nats a row's density beats one Gaussian for all rows, fitted to their targets."""
+    entropy = 0.5 * np.log(2 * np.pi * np.e * variance) if variance > 0 else -np.inf
+    return Estimate(*(float(value + entropy) for value in log_score))
+
+
+def _accuracy(scores: Evaluation, variance: float, gain: Estimate) -> str:
+    rmse = f"The root mean squared error is {scores.rmse.value:.4g}"
     if variance == 0:
-        return f"The root mean squared error is {scores.rmse.value:.4g}."
+        return f"{rmse}; all targets are the same."
     explained = 1 - scores.rmse.value**2 / variance
-    gain = scores.log_score.value + 0.5 * np.log(2 * np.pi * np.e * variance)
-    compared = "more" if gain >= 0 else "less"
+    means = (
+        f"the means explain {percent(explained)} of the target's variance"
+        if explained >= 0
+        else "the means explain none of the target's variance"
+    )
+    compared = "more" if gain.value >= 0 else "less"
     return (
-        f"The means explain {percent(explained)} of the target's variance (root mean squared error "
-        f"{scores.rmse.value:.4g}), and the densities give each target {abs(gain):.2f} nats "
-        f"{compared} than one Gaussian for all rows."
+        f"{rmse}: {means}. The densities give each target {abs(gain.value):.2f} nats {compared} "
+        "than one Gaussian for all rows."
     )
 
 

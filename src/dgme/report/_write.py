@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dgme._files import write_atomically
+from dgme.evaluation import Evaluation
 from dgme.report import _figures
 from dgme.report._figures import Figure
 from dgme.report._findings import findings
@@ -14,7 +15,7 @@ from dgme.report._importance import importance
 from dgme.report._page import render
 from dgme.report._scored import Scored, score
 from dgme.report._subject import Subject
-from dgme.report._tables import interval_table, number, row_tables, score_table
+from dgme.report._tables import column_tables, interval_table, number, row_tables, score_table
 from dgme.report._verdict import judge
 
 # Rows behind figures of shares, of points, and behind warnings.
@@ -26,7 +27,7 @@ _DENSITIES = 8
 
 def write(
     path: str | PathLike, model, X, y, *, title: str | None = None, target: int | None = None
-) -> None:
+) -> Evaluation:
     """Write a report of a fitted regressor on rows whose targets are known, as one HTML file.
 
     The file needs nothing but itself: no network, no scripts. It says in words whether the
@@ -46,17 +47,23 @@ def write(
     title : str, optional
     target : int, optional
         Of a model of several targets, the one that the report is of.
+
+    Returns
+    -------
+    Evaluation
+        The scores that the report shows.
     """
     path = Path(path)
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}. Create it first.")
-    page = _page(Subject.of(model, X, y, target), title)
-    write_atomically(path, page.encode())
-
-
-def _page(subject: Subject, title: str | None) -> str:
-    rng = np.random.default_rng(0)
+    subject = Subject.of(model, X, y, target)
     scored = score(subject)
+    write_atomically(path, _page(subject, scored, title).encode())
+    return scored.scores
+
+
+def _page(subject: Subject, scored: Scored, title: str | None) -> str:
+    rng = np.random.default_rng(0)
     drawn = rng.permutation(len(subject))[:_SAMPLE]
     sample, of_sample = subject.take(drawn), _told(len(subject), _SAMPLE)
     law, trained_law = sample.law(), sample.law(n_posterior_samples=0)
@@ -67,11 +74,12 @@ def _page(subject: Subject, title: str | None) -> str:
     return render(
         "dgme.report",
         "report.html.jinja",
-        title=title or f"{subject.method} on {len(subject):,} rows",
+        title=title or f"{subject.method} of {subject.target_name} on {len(subject):,} rows",
         version=version("dgme"),
         verdict=judge(scored.scores, float(subject.y.var()), scored.epistemic_share),
         warnings=findings(scored.scores, sample, law, trained_law),
         data=_data(subject),
+        columns=column_tables(subject),
         scores=score_table(scored.scores),
         intervals=interval_table(scored.scores),
         training=list(_figures.training(getattr(subject.regressor, "history_", {}))),
@@ -105,6 +113,8 @@ def _data(subject: Subject) -> list[tuple[str, str]]:
         f"{number(three_quarters)}; from {number(low)} to {number(high)}",
         "method": subject.method,
     }
+    if profile := getattr(subject.model, "profile_", None):
+        facts["training rows"] = f"{profile.n_rows:,}"
     for attribute, name in {
         "n_components": "components",
         "n_members": "members",
