@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from dgme import GaussianMixture, VectorGaussianMixture, evaluate, metrics
+from dgme import CategoricalMixture, GaussianMixture, VectorGaussianMixture, evaluate, metrics
 from dgme.evaluation import Evaluator, costly_share
 
 
@@ -148,5 +148,7 @@ def test_errors_name_what_is_wrong():
     with pytest.raises(ValueError, match="too few rows to score: 0"):
         Evaluator().evaluation()
     vectors = VectorGaussianMixture([1.0], np.zeros((3, 1, 2)), np.ones((3, 1, 2)))
-    with pytest.raises(TypeError, match=r"law.marginal\(j\)"):
+    with pytest.raises(TypeError, match=r"of one target, but it is of 2; .* law.marginal\(j\)"):
         evaluate(vectors, np.zeros((3, 2)))
+    with pytest.raises(TypeError, match="is a CategoricalMixture; for classes"):
+        evaluate(CategoricalMixture([1.0], np.full((3, 1, 2), 0.5)), np.zeros(3))

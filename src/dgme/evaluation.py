@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 from scipy import stats
 
-from dgme.distributions import GaussianMixture
+from dgme.distributions import GaussianMixture, VectorGaussianMixture
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
 CONFIDENCE = 0.95
@@ -243,10 +243,15 @@ class Evaluator:
 
 
 def _targets(law, y) -> Float64[np.ndarray, " n"]:
+    if isinstance(law, VectorGaussianMixture):
+        raise TypeError(
+            f"law must be of one target, but it is of {law.n_targets}; pass one at a time, "
+            "law.marginal(j) with y[:, j]"
+        )
     if not isinstance(law, GaussianMixture):
         raise TypeError(
-            f"law must be a GaussianMixture, but it is a {type(law).__name__}; of several targets "
-            "pass one at a time, law.marginal(j) with y[:, j]"
+            f"law must be a GaussianMixture, but it is a {type(law).__name__}; for classes there "
+            "are dgme.metrics.nll, brier and calibration_error"
         )
     y = np.asarray(y, dtype=np.float64)
     if y.shape != (len(law),):
@@ -265,10 +270,9 @@ def _targets(law, y) -> Float64[np.ndarray, " n"]:
 def _cheap_scores(law: GaussianMixture, y, coverages):
     """A row of scores for each law, and its probability integral transform."""
     mean, pit = law.mean(), law.cdf(y)
-    errors = mean - y
-    gaussian = stats.norm.logpdf(errors, scale=law.std())
+    errors, densities = mean - y, (law.logpdf(y), law.to_gaussian().logpdf(y))
     covered = np.abs(2 * pit - 1) <= coverages[:, None]
-    return np.stack([errors**2, abs(errors), errors, law.logpdf(y), gaussian, *covered]), pit
+    return np.stack([errors**2, np.abs(errors), errors, *densities, *covered]), pit
 
 
 def _costly_scores(law: GaussianMixture, y, coverages):
