@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import pytest
 from rich.console import Console
 
-from dgme import cli
+from dgme.cli.paper import paper
 from dgme.paper import experiments, report, runner
 from dgme.paper.experiment import Figure, Result, Task
 from dgme.paper.journal import Journal, key_of
@@ -162,15 +162,15 @@ def test_the_command_goes_on_or_begins_anew(tmp_path, monkeypatch, capsys):
     experiment = Squares(fails_at=(4, 0))
     monkeypatch.setattr(experiments, "make", lambda name, **settings: experiment)
     with pytest.raises(SystemExit) as end:
-        cli.paper("toy", out=tmp_path)
+        paper("toy", out=tmp_path)
     assert end.value.code == 130
     assert "go on" in capsys.readouterr().err
     experiment.fails_at = None
-    cli.paper("toy", out=tmp_path)
+    paper("toy", out=tmp_path)
     assert experiment.calls == [3, 4, 4, "curve"]
     assert "1 of 2 cells" in capsys.readouterr().out
     assert (tmp_path / "report.html").exists()
-    cli.paper("toy", out=tmp_path, resume=False)
+    paper("toy", out=tmp_path, resume=False)
     assert experiment.calls[4:] == [3, 4, "curve"]
 
 

@@ -1,0 +1,3 @@
+from dgme.cli import main
+
+main()
