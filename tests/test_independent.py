@@ -251,3 +251,16 @@ def test_a_second_fit_compiles_nothing(count_compilations):
         seed=8,
     )
     assert count_compilations() == 0
+
+
+def test_large_tables_may_end_between_checks(monkeypatch):
+    monkeypatch.setattr("dgme.engine._train._ORDER_ENTRIES", 4 * K * N)
+    fitted, states = fit(held_out=wave(seed=1))
+    epochs = {state.epoch for state in states}
+    assert {10, 20, 25} < epochs
+    assert [check.number for check in fitted.history] == [10, 20, 25]
+
+    between = min(epoch for epoch in epochs if epoch > 10)
+    fitted, _ = fit(held_out=wave(seed=1), on_epochs=lambda state: state.epoch == between)
+    assert [check.number for check in fitted.history] == [10, between]
+    assert fitted.status == [Status.INTERRUPTED]

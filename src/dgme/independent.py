@@ -4,8 +4,8 @@ Without an E-step every member sees all rows with their full weight, for a numbe
 given, or chosen on held-out rows. R is the number of runs, K of members, N of rows.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import numpy as np
@@ -51,12 +51,15 @@ def fit(
     seed: int,
     start: Params | None = None,
     held_out: Data | None = None,
+    on_check: Callable[[Check], None] | None = None,
     on_epochs: Callback | None = None,
     device: jax.Device | None = None,
 ) -> Fit:
     """Minimise every member's negative log-likelihood; with held-out rows keep the best epoch.
 
-    Epochs are compared by the likelihood of the members' mixture with equal weights.
+    Epochs are compared by the likelihood of the members' mixture with equal weights. `on_check` is
+    called where this is done. `on_epochs` is called more often, as the engine gets on, and ends the
+    training by returning True.
     """
     runs = np.arange(len(data.x), dtype=np.int32)
     params = on_data.initialise(experts, len(runs), n_members, seed) if start is None else start
@@ -69,16 +72,20 @@ def fit(
         loss = loss.reshape(weights.shape).mean(axis=1).astype(np.float64)
         history.append(Check(epoch, loss, score))
         best = best.after(history[-1], theta, plan.patience)
+        if on_check is not None:
+            on_check(history[-1])
 
-    def score(rows: Data, state: TrainState) -> bool:
-        now = state.params.reshape(params.shape)
-        density = on_data.log_densities(experts, now, rows, runs, device)
-        likelihood = log_likelihood(weights, density, rows.weight)
-        check(state.epoch, state.losses[:, -1], Mixture(now, weights), likelihood)
-        return bool(best.finished.all())
+    def between_chunks(state: TrainState) -> bool:
+        stop = on_epochs is not None and bool(on_epochs(state))
+        due = state.epoch == plan.epochs or state.epoch % plan.epochs_per_check == 0
+        if held_out is not None and (due or stop):
+            now = state.params.reshape(params.shape)
+            density = on_data.log_densities(experts, now, held_out, runs, device)
+            likelihood = log_likelihood(weights, density, held_out.weight)
+            check(state.epoch, state.losses[:, -1], Mixture(now, weights), likelihood)
+        return stop or bool(best.finished.all())
 
-    callbacks = [] if held_out is None else [partial(score, held_out)]
-    callbacks += [] if on_epochs is None else [on_epochs]
+    in_chunks = not (held_out is None and on_epochs is None)
     trained = on_data.improve(
         experts,
         params,
@@ -89,8 +96,8 @@ def fit(
         batch_size=plan.batch_size,
         optimiser=plan.optimiser,
         seed=seed,
-        chunk_epochs=min(plan.epochs_per_check, plan.epochs) if callbacks else None,
-        callbacks=callbacks,
+        chunk_epochs=min(plan.epochs_per_check, plan.epochs) if in_chunks else None,
+        callbacks=[between_chunks] if in_chunks else [],
         device=device,
     )
     if held_out is None:

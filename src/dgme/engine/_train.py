@@ -75,13 +75,15 @@ def train(
     The objective gives one loss per row. Lane i reads the rows of `dataset[i]` with `weights[i]`,
     in the order of `orders(i, ...)`, by minibatches of which the last may be smaller. Between
     chunks of epochs each callback gets the `TrainState`, with the iterates of the chunk if they are
-    to be recorded; training ends when one returns True.
+    to be recorded; training ends when one returns True. Chunks end at all multiples of
+    `chunk_epochs`, and between them where there is much to do.
     """
     n_lanes, n_rows = len(params), rows.x.shape[1]
     batch_size = min(batch_size, n_rows)
     dataset = np.zeros(n_lanes, np.int32) if dataset is None else dataset
     parts = groups(n_lanes, device)
-    chunk = chunk_epochs or max(1, _ORDER_ENTRIES // (len(parts[0].lanes) * n_rows))
+    chunk = max(1, _ORDER_ENTRIES // (len(parts[0].lanes) * n_rows))
+    chunk = min(chunk, chunk_epochs or chunk)
     if record:
         chunk = min(chunk, max(1, _ITERATE_ENTRIES // params.size))
     chunk = min(chunk, max(1, epochs))
@@ -96,6 +98,8 @@ def train(
     state = begin = resume or _begin(optimiser, params)
     while state.epoch < epochs:
         first, stop = state.epoch, min(state.epoch + chunk, epochs)
+        if chunk_epochs is not None:
+            stop = min(stop, (first // chunk_epochs + 1) * chunk_epochs)
 
         def work(part: Group, constant, first=first, stop=stop, state=state):
             order = np.zeros((len(part.lanes), chunk, n_rows), np.int32)

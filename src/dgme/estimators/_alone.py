@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from dgme import independent
 from dgme._progress import progress_bar
+from dgme._watch import watched
 from dgme.engine import find_device
 from dgme.estimators._ensemble import Ensemble
 from dgme.estimators._network import NetworkEstimator, Task
@@ -25,6 +26,7 @@ class TrainedAlone(NetworkEstimator, metaclass=ABCMeta):
 
     def _fit_members(self, task: Task, n_members: int, start: Params | None = None) -> np.ndarray:
         """The members' parameters at their best epoch; the history is kept."""
+        looked_at = self.verbose > 0 or watched()
         with progress_bar(1, self.epochs, task.log_unit, visible=self.verbose > 0) as bar:
             result = independent.fit(
                 task.experts,
@@ -36,7 +38,8 @@ class TrainedAlone(NetworkEstimator, metaclass=ABCMeta):
                 seed=task.seed,
                 start=start,
                 held_out=task.held_out,
-                on_epochs=bar.on_epochs if self.verbose > 0 else None,
+                on_check=bar.on_check if looked_at else None,
+                on_epochs=bar.on_epochs if looked_at else None,
                 device=find_device(self.device),
             )
         checks = result.history

@@ -5,6 +5,7 @@ import numpy as np
 from jaxtyping import Float32, Float64
 
 from dgme import experts as on_data
+from dgme._watch import stop_requested
 from dgme.engine import Optimiser
 from dgme.experts import Data, Experts
 from dgme.nn import Design
@@ -58,7 +59,7 @@ def gather_posterior(
             optimiser=optimiser,
             seed=seed,
             stage=_STAGE,
-            callbacks=(moments,),
+            callbacks=(moments, lambda state: state.epoch > 1 and stop_requested()),
             record=True,
             device=device,
         )
