@@ -62,6 +62,8 @@ class Fitted:
     ensemble_: Ensemble
     history_: dict[str, np.ndarray]
     seed_: int
+    held_out_rows_: np.ndarray
+    """Numbers of the rows that `validation_fraction` held out; files do not keep them."""
     n_features_in_: int
     converged_: bool
 
@@ -150,6 +152,7 @@ class NetworkEstimator(Fitted, BaseEstimator, metaclass=ABCMeta):
             self._check_unchanged(task.experts, before)
         self.ensemble_ = self._train(task)
         self.seed_ = seed
+        self.held_out_rows_ = held_out.numbers
         return self
 
     def _before(self) -> Ensemble | None:

@@ -23,9 +23,13 @@ class TrainingRows(NamedTuple):
     """Whether the targets came as rows."""
     classes: np.ndarray = np.empty(0)
     """What the columns of y stand for, if they are classes."""
+    numbers: np.ndarray = np.empty(0, int)
+    """Where the rows stood in what was given."""
 
     def take(self, rows: Int[np.ndarray, " m"]) -> "TrainingRows":
-        return self._replace(X=self.X[rows], y=self.y[rows], weight=self.weight[rows])
+        return self._replace(
+            X=self.X[rows], y=self.y[rows], weight=self.weight[rows], numbers=self.numbers[rows]
+        )
 
 
 def check_regression(
@@ -84,7 +88,7 @@ def _weighted(X: np.ndarray, y: np.ndarray, sample_weight, needed: int) -> Train
             f"least), but there are n_samples = {used.sum()}. Use fewer components or more rows."
         )
     # Relative weights are all that counts, and sums of these do not overflow.
-    return TrainingRows(X[used], y[used], weight[used] / weight.max())
+    return TrainingRows(X[used], y[used], weight[used] / weight.max(), numbers=np.flatnonzero(used))
 
 
 def split(
