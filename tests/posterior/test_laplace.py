@@ -251,3 +251,16 @@ def test_draws_of_several_calls_are_those_of_one():
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert len({draw.tobytes() for draw in whole}) == 5
     np.testing.assert_array_equal(params, 1)
+
+
+def test_of_many_rows_some_give_the_curvature(monkeypatch):
+    """They stand for all: each entry of the curvature is a mean, here over a quarter of the rows,
+    with a relative standard error near sqrt(3 / 4096) = 3 %."""
+    network = FlatNetwork(MLP(()), (3,), 1)
+    x, weights = rows(16 * CHUNK_ROWS), row_weights(1, 16 * CHUNK_ROWS)
+    head, params = HomoscedasticHead(np.ones(1, np.float32)), initialise_lanes(network, 1, 0)
+    exact = covariance(fit_laplace(network, head, params, x, weights), 0)
+    monkeypatch.setattr("dgme.posterior._laplace._MOST_ROWS", 4 * CHUNK_ROWS)
+    found = covariance(fit_laplace(network, head, params, x, weights), 0)
+    np.testing.assert_allclose(found, exact, atol=0.1 * np.abs(exact).max())
+    assert np.abs(found - exact).max() > 1e-4 * np.abs(exact).max()

@@ -15,6 +15,8 @@ from dgme.nn import FlatNetwork, Head
 from dgme.posterior._draws import Draws
 
 _LARGEST_PRECISION = 1e6
+# The curvature of more rows would take long, and tell no more: so many give it to a percent.
+_MOST_ROWS = 2**17
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,9 @@ def fit_laplace(
     head. The precision of the prior, one number per member, maximises the Laplace evidence.
     """
     last = network.last_layer
+    if len(x) > _MOST_ROWS:
+        chosen = np.random.default_rng(0).choice(len(x), _MOST_ROWS, replace=False)
+        x, row_weights = x[chosen], row_weights[:, chosen] * (len(x) / _MOST_ROWS)
     curvature = np.zeros((len(params), last, last))
     for start in range(0, len(x), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
