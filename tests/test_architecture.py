@@ -11,6 +11,7 @@ SOURCE = Path(dgme.__file__).parent
 # In the order in which a row of data passes them; see CONTRIBUTING.md.
 ROOMS = [
     "_files",
+    "_optional",
     "_watch",
     "distributions",
     "nn",
@@ -30,6 +31,7 @@ ROOMS = [
     "datasets",
     "io",
     "export",
+    "peers",
     "demo",
     "report",
     "paper",
