@@ -84,6 +84,11 @@ def load(path: str | PathLike, network: Design | None = None):
         ) from error
 
 
+def read_header(path: str | PathLike) -> dict[str, Any]:
+    """What a model file says of itself, without its arrays."""
+    return _read(Path(path))[0]
+
+
 def _describe(estimator) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """A fitted estimator as plain values and arrays.
 

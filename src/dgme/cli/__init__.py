@@ -9,7 +9,10 @@ from importlib import import_module
 from dgme.cli._app import app as app
 from dgme.cli._app import main as main
 
-COMMANDS = ("demo", "datasets", "paper")
+COMMANDS = (
+    *("fit", "predict", "evaluate", "compare", "info", "export"),
+    *("demo", "datasets", "paper"),
+)
 
-for _name in COMMANDS:
-    app.command(getattr(import_module(f"dgme.cli.{_name}"), _name))
+for _position, _name in enumerate(COMMANDS):
+    app.command(getattr(import_module(f"dgme.cli.{_name}"), _name), sort_key=_position)

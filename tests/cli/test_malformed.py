@@ -1,0 +1,128 @@
+"""Every input that cannot be used ends in one line, and leaves no file behind."""
+
+import os
+
+import pytest
+
+from dgme import load
+
+ROWS = "".join(f"{i},{2 * i},red\n" for i in range(30))
+GOOD = "a,price,colour\n" + ROWS
+
+UNFIT = {
+    "ragged": (GOOD + "1,2\n", "32"),
+    "wrong encoding": (GOOD.encode() + "1,2,grün\n".encode("latin-1"), "UTF-8"),
+    "missing target": (GOOD.replace("price", "prize"), "'prize'"),
+    "duplicate columns": (GOOD.replace("colour", "a"), "'a'"),
+    "empty": ("", "empty"),
+    "no rows": ("a,price,colour\n", "no rows"),
+    "target of text": (GOOD + "1,cheap,red\n", "'cheap'"),
+    "target without values": ("a,price\n1,\n2,\n", "price"),
+    "target alone": ("price\n1\n2\n", "no column beside the target"),
+    "nothing to learn from": ("a,price\n" + "1,2\n" * 20, "'a'"),
+    "infinite target": (GOOD + "1,inf,red\n", "price"),
+    "too few rows": ("a,price\n1,2\n2,3\n3,4\n", "n_components=5"),
+    "a model file": (b"\x08\x00\x00\x00\x00\x00\x00\x00{}", ""),
+}
+
+
+def write(folder, content):
+    path = folder / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+@pytest.mark.parametrize("case", UNFIT)
+def test_tables_that_nothing_can_be_learned_from(dgme, tmp_path, case):
+    content, words = UNFIT[case]
+    out = tmp_path / "model.dgme"
+    done = dgme("fit", write(tmp_path, content), "--target", "price", "-o", out)
+    assert done.one_line, done
+    assert words in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"table.csv"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--drop", "size"), "'size' is no column"),
+        (("--drop", "price"), "'price' is the target"),
+        (("--validation", "1"), "--validation"),
+        (("--time-limit", "0"), "--time-limit"),
+        (("--method", "magic"), "magic"),
+        (("-o", "/nowhere/model.dgme"), "no folder /nowhere"),
+        (("-o", "/"), "is a folder"),
+    ],
+)
+def test_arguments_that_make_no_sense(dgme, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    done = dgme("fit", write(tmp_path, GOOD), "--target", "price", *arguments)
+    assert done.one_line, done
+    assert words in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"table.csv"}
+
+
+def test_a_table_that_is_not_there(dgme, tmp_path):
+    for missing in (tmp_path / "none.csv", tmp_path):
+        done = dgme("fit", missing, "--target", "price", "-o", tmp_path / "m.dgme")
+        assert done.one_line
+        assert str(missing) in done.err
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written(dgme, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    done = dgme("fit", write(tmp_path, GOOD), "--target", "price", "-o", closed / "m.dgme")
+    assert done.one_line
+    assert "cannot be written" in done.err
+
+
+UNPREDICTABLE = {
+    "missing column": ("area\n50\n", "'town'"),
+    "text among numbers": ("area,town\n50,Ulm\nlarge,Bonn\n", "'large'"),
+    "ragged": ("area,town\n50,Ulm\n60\n", "3"),
+    "no rows": ("area,town\n", "no rows"),
+    "empty": ("", "empty"),
+}
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize("case", UNPREDICTABLE)
+def test_tables_that_do_not_fit_the_model(house_model, dgme, tmp_path, command, case):
+    content, words = UNPREDICTABLE[case]
+    table, out = write(tmp_path, content), tmp_path / "out.csv"
+    more = ("-o", out) if command == "predict" else ()
+    if command == "evaluate" and content:
+        head, *lines = content.splitlines()
+        table = write(tmp_path, "\n".join([f"price,{head}", *(f"1,{line}" for line in lines)]))
+    done = dgme(command, house_model.model, table, *more)
+    assert done.one_line, done
+    assert words in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"table.csv"}
+
+
+def test_scores_need_targets(house_model, dgme, tmp_path):
+    for content in ("area,town\n50,Ulm\n", "area,town,price\n50,Ulm,\n"):
+        done = dgme("evaluate", house_model.model, write(tmp_path, content))
+        assert done.one_line
+        assert "price" in done.err
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "info", "export"])
+def test_files_that_hold_no_model(house_model, dgme, tmp_path, command):
+    cut = tmp_path / "cut.dgme"
+    cut.write_bytes(house_model.model.read_bytes()[:5000])
+    table = [house_model.test] if command in ("predict", "evaluate") else []
+    more = ("--to", "onnx", "-o", tmp_path / "out.onnx") if command == "export" else ()
+    for path in (house_model.test, cut, tmp_path / "none.dgme", tmp_path):
+        done = dgme(command, path, *table, *more)
+        assert done.one_line, done
+        assert str(path) in done.err
+
+
+def test_a_model_of_arrays_knows_no_columns(dgme, tmp_path, house_model):
+    load(house_model.model).regressor_.save(tmp_path / "bare.dgme")
+    done = dgme("predict", tmp_path / "bare.dgme", house_model.test)
+    assert done.one_line
+    assert "holds a DGMERegressor, which knows no columns" in done.err
