@@ -5,7 +5,7 @@ Each is a `DensityRegressor` that wraps another library. NGBoost and LightGBM co
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
@@ -36,8 +36,9 @@ class _Peer(DensityRegressor, BaseEstimator):
         if sample_weight is not None:
             raise ValueError(f"{type(self).__name__} takes no sample_weight. Leave it out.")
         rows: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        features, targets = rows
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._fit(*rows, seed)
+        self._fit(features, targets, seed)
         return self
 
     def predict_dist(self, X, n_posterior_samples: int | None = None) -> GaussianMixture:
@@ -143,9 +144,9 @@ class GaussianProcessPeer(_Peer):
         if len(y) > self.max_rows:
             chosen = np.random.default_rng(seed).permutation(len(y))[: self.max_rows]
             X, y = X[chosen], y[chosen]
-        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(
-            np.ones(X.shape[1]), (1e-2, 1e4)
-        ) + WhiteKernel(0.1, (1e-6, 1e1))
+        scales: Any = np.ones(X.shape[1])
+        kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(scales, (1e-2, 1e4))
+        kernel += WhiteKernel(0.1, (1e-6, 1e1))
         process = GaussianProcessRegressor(
             kernel, normalize_y=True, n_restarts_optimizer=1, random_state=seed
         )
@@ -159,7 +160,7 @@ class GaussianProcessPeer(_Peer):
 
 
 # By the names that the command line and the benchmarks give them.
-PEERS: Mapping[str, type[_Peer]] = MappingProxyType(
+PEERS: Mapping[str, Callable[..., DensityRegressor]] = MappingProxyType(
     {
         "ngboost": NGBoostPeer,
         "lightgbm": LightGBMPeer,

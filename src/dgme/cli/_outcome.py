@@ -40,7 +40,7 @@ class Outcome:
 
     @classmethod
     def of(cls, model: "TableRegressor", training: Known, *, path: Path, **more) -> "Outcome":
-        regressor = model.regressor_
+        regressor: Any = model.regressor_
         held_out = regressor.held_out_rows_
         rows = held_out if len(held_out) else np.arange(len(training.y))
         rows = rows[:: -(-len(rows) // _MOST_SCORED)]

@@ -3,7 +3,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
@@ -124,7 +124,7 @@ def _cross_validated(
     from dgme.peers import PEERS
     from dgme.tables import TableRegressor
 
-    def regressor(name: str):
+    def regressor(name: Any):
         if name in PEERS:
             return PEERS[name](random_state=seed)
         return make(name, preset, validation=0.1, seed=seed, verbose=0)

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dgme.cli._app import Json, check_output, failing_in_words, say
+from dgme.cli._app import Json, check_output, fail, failing_in_words, say
 
 if TYPE_CHECKING:
     from dgme.cli._tables import Known
@@ -41,6 +41,8 @@ def evaluate(
         from dgme.cli._tables import known_targets
 
         fitted = load_table_model(model)
+        if fitted.target_name_ is None:
+            fail(f"{model} does not tell the name of its target. Make it by dgme fit.")
         test = known_targets(tables.read(table), fitted.target_name_)
         scores = _scores(fitted, test)
         if report is not None:
