@@ -58,7 +58,7 @@ def test_rows_go_to_standard_output(house_model, dgme):
 
 
 def test_batches_join_in_order(house_model, dgme, tmp_path, monkeypatch):
-    monkeypatch.setattr("dgme.tables._read.ROWS_AT_ONCE", 16)
+    monkeypatch.setattr("dgme.tables._read._ROWS_AT_ONCE", 16)
     rows = tmp_path / "rows.parquet"
     pa.parquet.write_table(tables.read(house_model.test), rows)
     out = tmp_path / "out.parquet"

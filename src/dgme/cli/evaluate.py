@@ -43,7 +43,8 @@ def evaluate(
         fitted = load_table_model(model)
         if fitted.target_name_ is None:
             fail(f"{model} does not tell the name of its target. Make it by dgme fit.")
-        test = known_targets(tables.read(table), fitted.target_name_)
+        rows = tables.read(table, fitted.encoder_.types_)
+        test = known_targets(rows, fitted.target_name_)
         scores = _scores(fitted, test)
         if report is not None:
             from dgme.report import write
