@@ -1,13 +1,17 @@
 import json
+from functools import partial
 
 import pytest
 
 from dgme.cli import compare as module
+from dgme.peers import GaussianProcessPeer
 
 QUICK = ("--target", "price", "--folds", "5", "--preset", "fast", "--drop", "id", "empty")
 
 
-def test_methods_meet_the_same_folds(house_model, dgme):
+def test_methods_meet_the_same_folds(house_model, dgme, monkeypatch):
+    quick = {"gaussian-process": partial(GaussianProcessPeer, max_rows=20)}
+    monkeypatch.setattr("dgme.peers.PEERS", quick)
     chosen = ("--methods", "dgme,gaussian-process")
     done = dgme("compare", house_model.train, *QUICK, *chosen, "--json")
     assert done.code == 0

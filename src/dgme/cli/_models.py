@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def load_model(path: Path) -> Any:
-    from dgme import load
+    from dgme.io import load
 
     if path.is_dir():
         fail(f"{path} is a folder. Give the name of a model file.")
