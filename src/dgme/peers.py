@@ -20,10 +20,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from dgme._optional import installed_by
 from dgme.distributions import GaussianMixture
 from dgme.estimators import DensityRegressor
+
+_MANY_ROWS = 10_000
 
 
 class _Peer(DensityRegressor, BaseEstimator):
@@ -112,6 +115,8 @@ class LightGBMPeer(_Peer):
             "learning_rate": self.learning_rate,
             "seed": seed,
             "verbosity": -1,
+            # Beside JAX's threads, its own wait for each other for longer than they work.
+            "num_threads": 1 if len(y) < _MANY_ROWS else 0,
         }
         errors, lengths = np.empty(len(y)), []
         for train, held_out in KFold(5, shuffle=True, random_state=seed).split(X):
@@ -150,7 +155,7 @@ class GaussianProcessPeer(_Peer):
         process = GaussianProcessRegressor(
             kernel, normalize_y=True, n_restarts_optimizer=1, random_state=seed
         )
-        with warnings.catch_warnings():
+        with threadpool_limits(1, "blas"), warnings.catch_warnings():
             # A length scale at its bound is that of a feature which tells nothing.
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.model_ = make_pipeline(StandardScaler(), process).fit(X, y)
