@@ -32,6 +32,8 @@ ROOMS = [
     "io",
     "export",
     "peers",
+    "search",
+    "skpro",
     "demo",
     "report",
     "paper",

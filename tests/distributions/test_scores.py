@@ -50,6 +50,14 @@ def test_crps_of_hard_laws(hard_law):
 
 @laws
 @given(st.from_type(GaussianMixture))
+def test_mean_absolute_difference_against_quadrature(integrate, law):
+    # E|X - X'| is twice the integral of F (1 - F)
+    expected = [integrate(lambda x, row=row: 2 * row.cdf(x) * row.sf(x), row) for row in law]
+    assert_allclose(law.mean_absolute_difference(), expected, rtol=1e-12)
+
+
+@laws
+@given(st.from_type(GaussianMixture))
 def test_entropy_against_finer_quadrature(integrate, law):
     expected = [integrate(lambda x, row=row: entr(row.pdf(x)), row) for row in law]
     assert_allclose(law.entropy(), expected, rtol=0, atol=1e-10)

@@ -16,12 +16,17 @@ def _absolute_moment(offset: Array, scale: Array) -> Array:
     return offset * erf(z) + np.sqrt(2 / np.pi) * scale * np.exp(-z * z)
 
 
-def crps(y: Row, weights: Table, means: Table, scales: Table) -> Row:
-    distance = (weights * _absolute_moment(y - means, scales)).sum(axis=0)
+def mean_absolute_difference(weights: Table, means: Table, scales: Table) -> Row:
+    """E|X - X'|"""
     variances = scales**2
-    spread = (weights**2 * scales).sum(axis=0) / np.sqrt(np.pi)
+    half = (weights**2 * scales).sum(axis=0) / np.sqrt(np.pi)
     for i in range(len(means) - 1):
         rest = slice(i + 1, None)
         moments = _absolute_moment(means[i] - means[rest], np.sqrt(variances[i] + variances[rest]))
-        spread = spread + weights[i] * (weights[rest] * moments).sum(axis=0)
-    return distance - spread
+        half = half + weights[i] * (weights[rest] * moments).sum(axis=0)
+    return 2 * half
+
+
+def crps(y: Row, weights: Table, means: Table, scales: Table) -> Row:
+    distance = (weights * _absolute_moment(y - means, scales)).sum(axis=0)
+    return distance - mean_absolute_difference(weights, means, scales) / 2

@@ -3,15 +3,20 @@
 import math
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from dgme._optional import installed_by
 from dgme.distributions import _densities, _entropy, _modality, _moments, _quantiles, _regions
 from dgme.distributions._arrays import Array, Edges, Generator, Numbers, Values, blocks, take
-from dgme.distributions._crps import crps
+from dgme.distributions._crps import crps, mean_absolute_difference
 from dgme.distributions._laws import Laws
 from dgme.distributions._validation import gaussians
+
+if TYPE_CHECKING:
+    import numpyro.distributions
 
 
 class GaussianMixture(Laws):
@@ -180,6 +185,10 @@ class GaussianMixture(Laws):
         """Continuous ranked probability score of the outcome y, in closed form."""
         return self._evaluate(crps, y)
 
+    def mean_absolute_difference(self) -> Values:
+        """Expected distance of two independent draws, in closed form."""
+        return self._evaluate(mean_absolute_difference)
+
     def responsibilities(self, y: Numbers) -> Array:
         """Probability, in the last axis, that each component made the outcome y."""
         return self._by_component(_densities.responsibilities, y)
@@ -236,6 +245,15 @@ class GaussianMixture(Laws):
         """The single Gaussian with the same mean and variance."""
         mean, std = np.asarray(self.mean()), np.asarray(self.std())
         return GaussianMixture([1.0], mean[..., None], std[..., None])
+
+    def to_numpyro(self) -> "numpyro.distributions.MixtureSameFamily":
+        """The same laws as a batch for numpyro.
+
+        It computes in the precision of JAX, which is single unless ``jax_enable_x64`` is set.
+        """
+        with installed_by("numpyro"):
+            from numpyro.distributions import CategoricalProbs, MixtureSameFamily, Normal
+        return MixtureSameFamily(CategoricalProbs(self.weights), Normal(self.means, self.scales))
 
     def _draw(self, rng: Generator, shape: tuple[int, ...]) -> Values:
         return self._evaluate(_quantiles.draw, rng.random(shape), rng.standard_normal(shape))

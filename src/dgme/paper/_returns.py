@@ -1,6 +1,7 @@
 """Laws of the next close that come from laws of its log return."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
@@ -153,7 +154,7 @@ def garch_nll(train: Windows, test: Windows) -> float:
     def model(returns: np.ndarray):
         return arch_model(returns, mean="Constant", vol="GARCH", p=1, q=1, dist="t", rescale=False)
 
-    found = model(early).fit(disp="off").params
+    found: Any = model(early).fit(disp="off").params
     scale = np.asarray(model(both).fix(found).conditional_volatility)[len(early) :]
     # The package scales its Student t to the variance.
     tail, center = found["nu"], found["mu"] / 100
