@@ -9,7 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from dgme import independent
 from dgme._progress import progress_bar
 from dgme._watch import watched
-from dgme.engine import find_device
+from dgme.engine import TrainState, find_device
+from dgme.estimators._callbacks import listened_to, tasks
 from dgme.estimators._ensemble import Ensemble
 from dgme.estimators._network import NetworkEstimator, Task
 from dgme.estimators._parameters import estimator
@@ -26,8 +27,15 @@ class TrainedAlone(NetworkEstimator, metaclass=ABCMeta):
 
     def _fit_members(self, task: Task, n_members: int, start: Params | None = None) -> np.ndarray:
         """The members' parameters at their best epoch; the history is kept."""
-        looked_at = self.verbose > 0 or watched()
-        with progress_bar(1, self.epochs, task.log_unit, visible=self.verbose > 0) as bar:
+        looked_at = self.verbose > 0 or watched() or listened_to(self)
+        with (
+            progress_bar(1, self.epochs, task.log_unit, visible=self.verbose > 0) as bar,
+            tasks(self, "epoch", self.epochs) as advance,
+        ):
+
+            def on_epochs(state: TrainState) -> bool:
+                return bar.on_epochs(state) | advance(state.epoch)
+
             result = independent.fit(
                 task.experts,
                 task.train,
@@ -39,7 +47,7 @@ class TrainedAlone(NetworkEstimator, metaclass=ABCMeta):
                 start=start,
                 held_out=task.held_out,
                 on_check=bar.on_check if looked_at else None,
-                on_epochs=bar.on_epochs if looked_at else None,
+                on_epochs=on_epochs if looked_at else None,
                 device=find_device(self.device),
             )
         checks = result.history

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from dgme import em
 from dgme._progress import progress_bar
 from dgme.engine import find_device
+from dgme.estimators._callbacks import tasks
 from dgme.estimators._ensemble import Ensemble
 from dgme.estimators._epistemic import gather_posterior, posterior_kind
 from dgme.estimators._network import (
@@ -63,9 +64,17 @@ class _TrainedByEM(NetworkEstimator, metaclass=ABCMeta):
             )
         kind = posterior_kind(self.epistemic, task.experts.network.design)
         plan = self._plan(n_init=1 if before else self.n_init)
-        with progress_bar(
-            self.n_rounds, self.epochs_per_round, task.log_unit, visible=self.verbose > 0
-        ) as bar:
+        rounds_before = self.rounds_run_ if before else 0
+        with (
+            progress_bar(
+                self.n_rounds, self.epochs_per_round, task.log_unit, visible=self.verbose > 0
+            ) as bar,
+            tasks(self, "round", self.n_rounds) as advance,
+        ):
+
+            def on_round(done: Round) -> bool:
+                return bar.on_round(done) | advance(done.number - rounds_before)
+
             result = em.fit(
                 task.experts,
                 task.train,
@@ -73,9 +82,9 @@ class _TrainedByEM(NetworkEstimator, metaclass=ABCMeta):
                 plan,
                 seed=task.seed,
                 start=before and Mixture(before.params[None], before.weights[None]),
-                rounds_before=self.rounds_run_ if before else 0,
+                rounds_before=rounds_before,
                 held_out=task.held_out,
-                on_round=bar.on_round,
+                on_round=on_round,
                 on_epochs=bar.on_epochs,
                 device=device,
             )

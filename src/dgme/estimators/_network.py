@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dgme.distributions import CategoricalMixture, GaussianMixture, VectorGaussianMixture
 from dgme.engine import Optimiser, find_device
 from dgme.estimators._base import DensityClassifier, DensityRegressor
+from dgme.estimators._callbacks import CallbackSupportMixin, with_callbacks
 from dgme.estimators._ensemble import Ensemble, describe
 from dgme.estimators._parameters import estimator
 from dgme.estimators._rows import (
@@ -69,7 +70,7 @@ class Fitted:
 
 
 @estimator
-class NetworkEstimator(Fitted, BaseEstimator, metaclass=ABCMeta):
+class NetworkEstimator(Fitted, CallbackSupportMixin, BaseEstimator, metaclass=ABCMeta):
     hidden_sizes: tuple[int, ...] = (50,)
     activation: str = "relu"
     dropout: float = 0.0
@@ -114,6 +115,7 @@ class NetworkEstimator(Fitted, BaseEstimator, metaclass=ABCMeta):
             "allow_nd": self.network is not None,
         }
 
+    @with_callbacks
     def fit(self, X, y, sample_weight=None):
         """Train. Rows of weight zero are as if they were not there."""
         self._validate_params()
