@@ -1,28 +1,31 @@
 import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 import jax.numpy as jnp
-import optax
+
+if TYPE_CHECKING:
+    import optax
 
 
-def _constant(rate, n_steps, epoch_steps) -> optax.Schedule:
-    return optax.constant_schedule(rate)
+def _constant(rate, n_steps, epoch_steps) -> Callable:
+    return lambda step: rate
 
 
-def _cosine(rate, n_steps, epoch_steps) -> optax.Schedule:
+def _cosine(rate, n_steps, epoch_steps) -> Callable:
     # Optax's own insists on a number of steps that is known when the program is compiled.
     return lambda step: rate * 0.5 * (1 + jnp.cos(math.pi * step / n_steps))
 
 
-def _cyclic(rate, n_steps, epoch_steps) -> optax.Schedule:
+def _cyclic(rate, n_steps, epoch_steps) -> Callable:
     """From the full rate to a twentieth in every epoch, so that epochs end in quiet places."""
     return lambda step: rate * (1 - 0.95 * (step % epoch_steps) / max(1, epoch_steps - 1))
 
 
 # (rate, steps in all, steps of an epoch) -> schedule
-SCHEDULES: Mapping[str, Callable[..., optax.Schedule]] = MappingProxyType(
+SCHEDULES: Mapping[str, Callable[..., Callable]] = MappingProxyType(
     {"constant": _constant, "cosine": _cosine, "cyclic": _cyclic}
 )
 
@@ -39,7 +42,9 @@ class Optimiser(eqx.Module):
     clip_norm: float | None = None
     schedule: str = eqx.field(static=True, default="constant")
 
-    def build(self, n_steps, epoch_steps: int) -> optax.GradientTransformation:
+    def build(self, n_steps, epoch_steps: int) -> "optax.GradientTransformation":
+        import optax  # needed by whoever trains, and not to predict
+
         clip = [] if self.clip_norm is None else [optax.clip_by_global_norm(self.clip_norm)]
         return optax.chain(
             *clip,

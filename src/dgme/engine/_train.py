@@ -7,7 +7,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float, Float32, Int32
 
 from dgme.engine._lanes import Group, compile_once, gather, groups, run_groups
@@ -215,6 +214,6 @@ def _train_epochs(
         # Optax raises a float to the power of an integer count, which strict promotion forbids.
         with jax.numpy_dtype_promotion("standard"):
             updates, opt_state = transform.update(gradient, opt_state, params)
-        return (optax.apply_updates(params, updates), opt_state, total + value * count), None
+        return (params + updates, opt_state, total + value * count), None
 
     return jax.vmap(one_lane)(lanes_state, orders, weights, dataset, lane_numbers)
