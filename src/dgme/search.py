@@ -13,37 +13,39 @@ _SHAPE = ("hidden_sizes", "activation", "dropout")
 
 
 def suggest(trial: "BaseTrial", estimator: E) -> E:
-    """A clone of an estimator of dgme with the settings that a trial of Optuna proposes.
+    """A clone of an estimator with the settings that a trial of Optuna proposes.
 
-    Given the best trial of a study, this is the best estimator. What the space does not hold stays
-    as it is: the length of training, which held-out rows decide in every fit; `n_init`, `n_members`
-    and `n_posterior_samples`, which buy accuracy for time; and the shape of a `network` that is
-    set. An estimator that drops units goes on to drop some.
+    Of the best trial of a study it is the best estimator.
+
+    Parameters
+    ----------
+    trial : optuna.trial.BaseTrial
+        Asked for a value of every parameter that the estimator has and that is worth a search.
+    estimator : estimator of dgme
+        Its other parameters stay as they are; so does the shape of its `network`, if it has one. If
+        it drops units, it goes on to drop some.
+
+    Returns
+    -------
+    estimator of dgme
+        It is not fitted.
     """
     now = estimator.get_params(deep=False)
+    least_dropout = 0.05 if now.get("dropout") else 0.0
 
     def width() -> int:
-        # Powers of two, so that trials share compiled programs.
         return 2 ** trial.suggest_int("log2_width", 4, 8)
 
+    # docs/ecosystem.md has the reason for every range.
     space: dict[str, Any] = {
-        # Those that are not needed lose their weight; one alone is a single Gaussian.
         "n_components": lambda: trial.suggest_int("n_components", 2, 10),
         "hidden_sizes": lambda: (width(),) * trial.suggest_int("depth", 1, 3),
         "activation": lambda: trial.suggest_categorical("activation", ["relu", "silu"]),
-        # More leaves narrow networks too little to learn with.
-        "dropout": lambda: trial.suggest_float(
-            "dropout", 0.05 if now["dropout"] else 0.0, 0.2, step=0.05
-        ),
-        # The default suits one layer of 50; deep and wide networks want smaller steps.
+        "dropout": lambda: trial.suggest_float("dropout", least_dropout, 0.2, step=0.05),
         "learning_rate": lambda: trial.suggest_float("learning_rate", 1e-3, 3e-2, log=True),
-        # From next to none.
         "weight_decay": lambda: trial.suggest_float("weight_decay", 1e-6, 1e-2, log=True),
-        # Small batches regularise by their noise, and cost more steps.
         "batch_size": lambda: 2 ** trial.suggest_int("log2_batch_size", 4, 8),
-        # Few let responsibilities follow the networks; many let networks settle before.
         "epochs_per_round": lambda: 10 * 2 ** trial.suggest_int("log2_epochs_per_round", 0, 3),
-        # Repeated targets draw components down to it; beyond a tenth no law can be sharp.
         "min_scale": lambda: trial.suggest_float("min_scale", 1e-3, 1e-1, log=True),
     }
     if not space.keys() & now:
