@@ -46,7 +46,20 @@ _HOMES = {
 }
 
 # Rooms that are reached by their name, without an import of their own.
-_ROOMS = ("calibration", "datasets", "export", "metrics", "nn", "plots", "report", "search", "skpro", "tables")
+_ROOMS = (
+    "calibration",
+    "datasets",
+    "evaluation",
+    "export",
+    "metrics",
+    "nn",
+    "peers",
+    "plots",
+    "report",
+    "search",
+    "skpro",
+    "tables",
+)
 
 __all__ = [
     "CategoricalMixture",

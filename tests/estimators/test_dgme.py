@@ -465,7 +465,9 @@ def test_the_public_names():
         "CategoricalMixture",
         "GaussianMixture",
         "VectorGaussianMixture",
+        *("TableRegressor", "TableEncoder", "TableError"),
         "ModelFileError",
+        "evaluate",
         "load",
     }
     for name in dgme.__all__:
