@@ -9,6 +9,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make browser-test  look at the HTML report in Chromium, which is installed if need be"
 	@echo "make docs    run the examples of the documentation, and build it as a site"
+	@echo "make pictures  draw what the pages show"
 	@echo "make lint    check style and types"
 	@echo "make format  put the code into its style"
 	@echo "make bench   measure every method against PyTorch"
@@ -38,6 +39,7 @@ site: .venv/.docs
 	$(BIN)/python -m sphinx -E -W --keep-going -q docs build/site
 	@echo "open build/site/index.html"
 
+# The figures that the pages show, each from the code above it.
 pictures: .venv/.dev
 	$(BIN)/python -m docs.examples
 
@@ -57,7 +59,7 @@ paper: .venv/.paper
 	$(BIN)/dgme paper
 
 clean:
-	rm -rf .venv dgme-demo dgme-paper
+	rm -rf .venv build dgme-demo dgme-paper
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dgme needs Python 3.11 or later")'

@@ -3,7 +3,6 @@
 import os
 import re
 
-import matplotlib.pyplot as plt
 import pytest
 from docs.examples import PAGES, ROOT, run
 
@@ -15,7 +14,6 @@ def test_examples_run(page, tmp_path, monkeypatch):
     if page in NEED_DATA and "DGME_DATA" not in os.environ:
         pytest.skip("needs the data that DGME_DATA names")
     monkeypatch.chdir(tmp_path)
-    plt.close("all")
     run(PAGES[page])
 
 
@@ -26,3 +24,11 @@ def test_links_lead_somewhere(page):
     assert [
         t for t in targets if "://" not in t and not (ROOT / page).parent.joinpath(t).exists()
     ] == []
+
+
+def test_every_picture_is_shown():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    shown = {
+        name for page in pages for name in re.findall(r"pictures/(\w+\.png)", page.read_text())
+    }
+    assert shown == {picture.name for picture in (ROOT / "docs" / "pictures").iterdir()}
