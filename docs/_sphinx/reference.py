@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from sklearn.base import BaseEstimator
+
 import dgme
 from dgme.distributions import GaussianMixture
 from dgme.estimators import DensityClassifier, DensityRegressor
+from dgme.metrics._scorers import DensityScorer
 
 FOLDER = Path(__file__).parents[1] / "api"
 Laws = GaussianMixture.__base__
@@ -58,9 +61,13 @@ def parts(room: ModuleType) -> Iterator[ModuleType]:
             yield value
 
 
+def is_ours(value) -> bool:
+    return value.__module__.startswith("dgme.")
+
+
 def own_verbs(kind: type, base: type = object) -> list[str]:
     """The methods of an estimator in the order of the alphabet, without those of a base."""
-    classes = [c for c in kind.__mro__ if c.__module__.startswith("dgme.")]
+    classes = [c for c in kind.__mro__ if is_ours(c)]
     return sorted(
         name
         for name in {name for c in classes for name in vars(c)} - set(dir(base))
@@ -72,8 +79,22 @@ def entry(owner: ModuleType, name: str) -> str:
     value = getattr(owner, name)
     if not inspect.isclass(value):
         return directive("autofunction", name)
+    options = [":members:"]
+    # A private base has no entry of its own; the verbs of estimators are told elsewhere.
+    private = any(base.__name__[0] == "_" and is_ours(base) for base in value.__mro__)
+    if private and not issubclass(value, BaseEstimator):
+        options.append(":inherited-members: object")
     return directive(
-        "autoexception" if issubclass(value, Exception) else "autoclass", name, ":members:"
+        "autoexception" if issubclass(value, Exception) else "autoclass", name, *options
+    )
+
+
+def scorers(room: ModuleType) -> str:
+    """The scorers that a room offers, which are objects and so have no docstring."""
+    return "".join(
+        directive("py:data", name, "", f"The negative of `{value.metric.__name__}`, as a scorer.")
+        for name, value in sorted(vars(room).items())
+        if isinstance(value, DensityScorer)
     )
 
 
@@ -81,6 +102,7 @@ def room_page(room: ModuleType, line: str = "=") -> str:
     text = heading(room.__name__, line) + directive("automodule", room.__name__)
     if names := public_names(room):
         text += summary(names) + "".join(entry(room, name) for name in names)
+    text += scorers(room)
     return text + "".join(room_page(part, "-") for part in parts(room))
 
 
