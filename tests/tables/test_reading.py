@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
@@ -164,6 +165,13 @@ def test_an_index_of_pandas_is_no_column(tmp_path):
     pd.DataFrame({"a": [1, 2]}, index=[7, 9]).to_parquet(tmp_path / "t.parquet")
     assert tables.read(tmp_path / "t.parquet").column_names == ["a"]
     assert next(tables.read_batches(tmp_path / "t.parquet")).schema.names == ["a"]
+
+
+def test_views_are_read_as_text(tmp_path):
+    pl.DataFrame({"a": ["x", None, "y"]}).write_ipc(tmp_path / "t.arrow")
+    table = tables.read(tmp_path / "t.arrow")
+    assert table.take([2, 1])["a"].to_pylist() == ["y", None]
+    assert next(tables.read_batches(tmp_path / "t.arrow")).schema == table.schema
 
 
 def test_columns_without_a_name_get_one(tmp_path):

@@ -79,7 +79,7 @@ TARGETS = {
     "words": (table_of(["1", "no way"]), "holds 'no way' in data row 2, .* number. Correct it"),
     "true": (table_of([True, False]), "holds true and false. .* write them as 1 and 0"),
     "dates": (table_of(np.array(["2024-01-01"] * 2, "M8[us]")), "holds dates. Write them as num"),
-    "infinite": (table_of([1.0, np.inf]), "holds 1 infinite values. Correct these rows"),
+    "infinite": (table_of([1.0, np.inf]), "is infinite in 1 of 2 rows. Correct them"),
     "nothing": (table_of([None, None]), "has no values"),
     "lists": (table_of([[1.0], [2.0]]), "holds values of type list"),
     "gaps": (table_of([1.0, None]), "is missing in 1 of 2 rows. Drop these rows"),

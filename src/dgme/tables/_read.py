@@ -13,6 +13,8 @@ from dgme.tables._errors import TableError, name_some
 from dgme.tables._sources import Source, identify, troubles_told
 
 _ROWS_AT_ONCE = 1 << 16
+# Arrow cannot take rows of a view.
+_PLAIN = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def read(path: str | PathLike, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
@@ -31,7 +33,7 @@ def read(path: str | PathLike, types: Mapping[str, pa.DataType] | None = None) -
         table = pa.Table.from_batches(_batches(source), schema)
     if table.num_rows == 0:
         raise _no_rows(source, schema)
-    return _without_index(table)
+    return _usual(table)
 
 
 def read_batches(
@@ -50,7 +52,7 @@ def read_batches(
         schema, is_empty = _schema(source), True
         for batch in _batches(source):
             is_empty = False
-            yield _without_index(batch)
+            yield _usual(batch)
     if is_empty:
         raise _no_rows(source, schema)
 
@@ -89,8 +91,12 @@ def _no_rows(source: Source, schema: pa.Schema) -> TableError:
     return TableError(f"{source.path} has {name_some(schema.names)}, but no rows. Add rows.")
 
 
-def _without_index(rows):
-    """Pandas writes an index that has no name of its own as a column."""
+def _usual(rows):
+    """Pandas writes an index that has no name of its own as a column, and polars writes views."""
     names = rows.schema.names
     kept = [name for name in names if not re.fullmatch(r"__index_level_\d+__", name)]
-    return rows if len(kept) == len(names) else rows.select(kept)
+    rows = rows if len(kept) == len(names) else rows.select(kept)
+    for place, field in enumerate(rows.schema):
+        if plain := _PLAIN.get(field.type):
+            rows = rows.set_column(place, field.name, rows.column(place).cast(plain))
+    return rows

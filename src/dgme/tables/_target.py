@@ -57,8 +57,10 @@ def target_numbers(name: str, column: pa.ChunkedArray) -> Float64[np.ndarray, " 
     match values_of(column):
         case Numbers(values, 0):
             return values
-        case Numbers(_, n_infinite):
-            trouble = f"holds {n_infinite} infinite values. Correct these rows, or drop them"
+        case Numbers(values, n_infinite):
+            trouble = (
+                f"is infinite in {n_infinite} of {len(values)} rows. Correct them, or drop them"
+            )
         case Booleans():
             trouble = "holds true and false. To predict a share, write them as 1 and 0"
         case Instants():
