@@ -36,5 +36,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             shutil.copymode(path, beside)
         os.replace(beside, path)
     except BaseException:
-        os.unlink(beside)
+        # It is gone already if Ctrl-C came right after the renaming.
+        beside.unlink(missing_ok=True)
         raise

@@ -6,6 +6,7 @@ import lzma
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from io import BufferedIOBase
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -31,9 +32,25 @@ def _text(separator: str) -> Callable:
         options = csv.WriteOptions(
             delimiter=separator, quoting_header="needed" if special else "none"
         )
-        return csv.CSVWriter(sink, schema, write_options=options)
+        try:
+            return csv.CSVWriter(sink, schema, write_options=options)
+        except pa.ArrowInvalid as error:
+            raise _unwritable(schema, options, error) from error
 
     return make
+
+
+def _unwritable(schema: pa.Schema, options: csv.WriteOptions, error: Exception) -> TableError:
+    """Which column text cannot hold."""
+    for field in schema:
+        try:
+            csv.CSVWriter(pa.BufferOutputStream(), pa.schema([field]), write_options=options)
+        except pa.ArrowInvalid:
+            return TableError(
+                f"Text cannot hold column {field.name!r}, of type {field.type}. "
+                "Leave it out, or write Parquet or Arrow."
+            )
+    raise error
 
 
 _TEXT = {".csv": _text(","), ".tsv": _text("\t"), ".txt": _text("\t")}
@@ -67,10 +84,17 @@ def write(path: str | PathLike, rows: pa.Table | Iterable[pa.RecordBatch | pa.Ta
 
 @contextmanager
 def writer(
-    path: str | PathLike, schema: pa.Schema
+    to: str | PathLike | BinaryIO | BufferedIOBase, schema: pa.Schema
 ) -> Iterator[Callable[[pa.RecordBatch | pa.Table], None]]:
-    """A function that appends rows of this schema; the file appears when the block ends well."""
-    path = Path(path)
+    """A function that appends rows of this schema; the file appears when the block ends well.
+
+    An open file gets CSV, as the rows come.
+    """
+    if not isinstance(to, str | PathLike):
+        with _TEXT[".csv"](to, schema) as rows_out:
+            yield lambda rows: rows_out.write(rows.cast(schema))
+        return
+    path = Path(to)
     make, compress = _format(path)
     with replacing(path) as file, ExitStack() as stack:
         sink = stack.enter_context(compress(file, "wb")) if compress else file
