@@ -80,7 +80,7 @@ def load(path: str | PathLike, network: Design | None = None):
         raise
     except _DAMAGES as error:
         raise ModelFileError(
-            f"{path} is damaged or was edited: {error}. Save the model again."
+            f"{path} is damaged or was edited: {str(error).rstrip('.')}. Save the model again."
         ) from error
 
 

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from dgme import cli
+from dgme.cli import _app
 
 
 def test_help_names_the_commands(dgme):
@@ -18,6 +20,7 @@ def test_help_names_the_commands(dgme):
     ("arguments", "words"),
     [
         (("dance",), "dance"),
+        (("predict", "--dance"), "See dgme predict --help."),
         (("demo", "--out", "/dev/null/x"), "cannot be made"),
         (("demo", "--seed", "-1"), "-1"),
         (("demo", "--seed", "x"), "x"),
@@ -28,6 +31,32 @@ def test_bad_arguments_end_at_once_in_one_line(arguments, words, dgme):
     assert (done.code, done.out) == (2, "")
     assert words in done.err
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("to", "words"),
+    [
+        (">&-", "Standard output is closed"),
+        pytest.param(
+            ">/dev/full",
+            "No space left",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("more", ["", "--json"])
+def test_output_that_cannot_be_written(house_model, to, words, more):
+    command = f"'{sys.executable}' -m dgme.cli info '{house_model.model}' {more} {to}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_names_are_no_markup(capsys):
+    _app.say("[red] :smile:")
+    _app.results_console().print("[red] :smile:")
+    assert capsys.readouterr() == ("[red] :smile:\n", "[red] :smile:\n")
 
 
 def test_the_program_is_quiet_about_its_insides():

@@ -2,9 +2,11 @@
 
 import os
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from dgme import load
+from dgme import MDNRegressor, TableRegressor, load
 
 ROWS = "".join(f"{i},{2 * i},red\n" for i in range(30))
 GOOD = "a,price,colour\n" + ROWS
@@ -119,6 +121,52 @@ def test_files_that_hold_no_model(house_model, dgme, tmp_path, command):
         done = dgme(command, path, *table, *more)
         assert done.one_line, done
         assert str(path) in done.err
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "evaluate model", "export"])
+def test_what_is_read_is_not_overwritten(house_model, dgme, tmp_path, command):
+    model = tmp_path / "model.dgme"
+    model.write_bytes(house_model.model.read_bytes())
+    table = write(tmp_path, house_model.test.read_bytes())
+    arguments = {
+        "fit": ("fit", table, "--target", "price", "-o", table),
+        "predict": ("predict", model, table, "-o", tmp_path / ".." / tmp_path.name / table.name),
+        "evaluate": ("evaluate", model, table, "--report", table),
+        "evaluate model": ("evaluate", model, table, "--report", model),
+        "export": ("export", model, "--to", "onnx", "-o", model),
+    }
+    done = dgme(*arguments[command])
+    assert done.one_line, done
+    assert "would overwrite" in done.err
+    assert table.read_bytes() == house_model.test.read_bytes()
+    assert model.read_bytes() == house_model.model.read_bytes()
+
+
+def test_a_model_that_cannot_predict_is_not_written(dgme, tmp_path):
+    rows = "".join(f"{i % 7},{i % 5}e300,red\n" for i in range(30))
+    table = write(tmp_path, "a,price,colour\n" + rows)
+    limited = ("--preset", "fast", "--time-limit", "1e-9", "-o", tmp_path / "model.dgme")
+    assert dgme("fit", table, "--target", "price", *limited).one_line
+    assert {path.name for path in tmp_path.iterdir()} == {"table.csv"}
+
+
+def test_models_whose_rows_no_table_holds(dgme, tmp_path):
+    X, y = np.arange(20.0).reshape(10, 2), np.arange(10.0)
+    frame, settings = (
+        pd.DataFrame(X, columns=["a", "b"]),
+        {"epochs": 1, "validation_fraction": None},
+    )
+    table, path = tmp_path / "table.csv", tmp_path / "model.dgme"
+    frame.to_csv(table)
+    for rows, targets, words in (
+        (X, y, "trained on an array"),
+        (frame, np.column_stack([y, -y]), "several targets"),
+    ):
+        TableRegressor(MDNRegressor(**settings)).fit(rows, targets).save(path)
+        assert dgme("info", path).code == 0
+        done = dgme("predict", path, table)
+        assert done.one_line, done
+        assert words in done.err
 
 
 def test_a_model_of_arrays_knows_no_columns(dgme, tmp_path, house_model):

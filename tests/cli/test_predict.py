@@ -57,6 +57,32 @@ def test_rows_go_to_standard_output(house_model, dgme):
     np.testing.assert_allclose(np.array(found["lower_0.9"], float), lower)
 
 
+def test_a_file_holds_what_standard_output_does(house_model, dgme, tmp_path):
+    out = tmp_path / "rows.csv"
+    arguments = ("predict", house_model.model, house_model.test, "--keep", "id")
+    assert dgme(*arguments, "-o", out).code == 0
+    assert dgme(*arguments).out == out.read_text()
+
+
+def test_close_levels_have_columns_of_their_own(house_model, dgme):
+    levels = ("--quantiles", "0.1234567,0.12345678")
+    found = read(dgme("predict", house_model.model, house_model.test, *levels).out)
+    assert {"quantile_0.1234567", "quantile_0.12345678"} < set(found)
+
+
+def test_lists_cannot_be_kept_as_text(house_model, dgme, tmp_path):
+    rows = tables.read(house_model.test).append_column("rooms", [[[1, 2]] * 40])
+    table = tmp_path / "rows.parquet"
+    tables.write(table, rows)
+    for more in ((), ("-o", tmp_path / "out.csv")):
+        done = dgme("predict", house_model.model, table, "--keep", "rooms", *more)
+        assert done.one_line, done
+        assert "'rooms', of type list<" in done.err
+    assert {path.name for path in tmp_path.iterdir()} == {"rows.parquet"}
+    kept = dgme("predict", house_model.model, table, "--keep", "all", "-o", tmp_path / "out.arrow")
+    assert kept.code == 0
+
+
 def test_batches_join_in_order(house_model, dgme, tmp_path, monkeypatch):
     monkeypatch.setattr("dgme.tables._read._ROWS_AT_ONCE", 16)
     rows = tmp_path / "rows.parquet"

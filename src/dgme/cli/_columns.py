@@ -44,11 +44,11 @@ class Columns:
         yield "aleatoric_std", np.sqrt(law.aleatoric_variance())
         yield "epistemic_std", np.sqrt(law.epistemic_variance())
         for level in self.quantiles:
-            yield f"quantile_{level:g}", at[level]
+            yield f"quantile_{level}", at[level]
         for coverage in self.intervals:
             lower, upper = _ends(coverage)
-            yield f"lower_{coverage:g}", at[lower]
-            yield f"upper_{coverage:g}", at[upper]
+            yield f"lower_{coverage}", at[lower]
+            yield f"upper_{coverage}", at[upper]
 
     def _quantiles(self, law) -> Mapping[float, np.ndarray]:
         ends = [end for coverage in self.intervals for end in _ends(coverage)]

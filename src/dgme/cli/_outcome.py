@@ -11,7 +11,7 @@ from rich.table import Table
 
 from dgme.cli._app import results_console
 from dgme.cli._tables import Known
-from dgme.evaluation import evaluate
+from dgme.evaluation import Evaluation, evaluate
 
 if TYPE_CHECKING:
     from dgme.tables import TableRegressor
@@ -34,18 +34,14 @@ class Outcome:
     stopped_by: str | None
     """What ended the training before its time, if anything."""
     scores: dict[str, float]
-    """Of rows that were held out, or of the training rows if none were; at most of 50,000."""
     weights: list[float] | None
     warnings: list[str]
 
     @classmethod
-    def of(cls, model: "TableRegressor", training: Known, *, path: Path, **more) -> "Outcome":
+    def of(
+        cls, model: "TableRegressor", training: Known, found: Evaluation, *, path: Path, **more
+    ) -> "Outcome":
         regressor: Any = model.regressor_
-        held_out = regressor.held_out_rows_
-        rows = held_out if len(held_out) else np.arange(len(training.y))
-        rows = rows[:: -(-len(rows) // _MOST_SCORED)]
-        law = model.predict_dist(training.rows.take(pa.array(rows)))
-        found = evaluate(law, training.y[rows], coverages=(0.9,), n_bootstrap=1)
         weights = getattr(regressor, "weights_", None)
         return cls(
             model=str(path),
@@ -53,7 +49,7 @@ class Outcome:
             method=type(regressor).__name__,
             rows=len(training.y),
             rows_without_target=training.without_target,
-            rows_held_out=len(held_out),
+            rows_held_out=len(regressor.held_out_rows_),
             columns=[describe(column) for column in model.encoder_.columns_],
             scores={
                 "log_score": found.log_score.value,
@@ -67,6 +63,16 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def score(model: "TableRegressor", training: Known) -> Evaluation:
+    """Of rows that were held out, or of the training rows if none were; at most of 50,000."""
+    regressor: Any = model.regressor_
+    held_out = regressor.held_out_rows_
+    rows = held_out if len(held_out) else np.arange(len(training.y))
+    rows = rows[:: -(-len(rows) // _MOST_SCORED)]
+    law = model.predict_dist(training.rows.take(pa.array(rows)))
+    return evaluate(law, training.y[rows], coverages=(0.9,), n_bootstrap=1)
 
 
 def describe(column) -> dict[str, Any]:

@@ -139,10 +139,13 @@ def _cross_validated(
                 with warnings.catch_warnings():
                     # Of many fits; a single one, by `dgme fit`, tells of its troubles.
                     warnings.simplefilter("ignore")
-                    model = TableRegressor(regressor(name)).fit(
-                        rows.take(pa.array(train)), y[train]
-                    )
-                law = model.predict_dist(rows.take(pa.array(test)))
+                    try:
+                        model = TableRegressor(regressor(name)).fit(
+                            rows.take(pa.array(train)), y[train]
+                        )
+                        law = model.predict_dist(rows.take(pa.array(test)))
+                    except ValueError as error:
+                        raise ValueError(f"{name}, fold {fold}: {error}") from error
                 seconds = time.perf_counter() - begin
                 yield name, {**_scores(law, y[test]), "seconds": seconds}
 

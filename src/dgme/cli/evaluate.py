@@ -35,7 +35,7 @@ def evaluate(
     """
     with failing_in_words():
         if report is not None:
-            check_output(report, "--report")
+            check_output(report, model, table, option="--report")
         from dgme import tables
         from dgme.cli._models import load_table_model
         from dgme.cli._tables import known_targets

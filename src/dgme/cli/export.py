@@ -19,7 +19,7 @@ def export(model: Path, *, to: Literal["stablehlo", "onnx"], out: Out) -> None:
         The file to write.
     """
     with failing_in_words():
-        check_output(out)
+        check_output(out, model)
         from dgme.cli._models import load_model
 
         fitted = load_model(model)

@@ -61,13 +61,13 @@ def fit(
         Print a JSON object instead of tables.
     """
     with failing_in_words():
-        check_output(out)
+        check_output(out, table)
         import pyarrow as pa
 
         from dgme import tables
         from dgme._watch import stopping
         from dgme.cli._methods import make
-        from dgme.cli._outcome import Outcome, show
+        from dgme.cli._outcome import Outcome, score, show
         from dgme.cli._tables import training_rows
         from dgme.tables import TableRegressor
 
@@ -81,10 +81,13 @@ def fit(
             warnings.simplefilter("always")
             model.fit(training.rows, pa.table({target: training.y}))
         seconds = time.monotonic() - begin
+        # A model that cannot predict is not written.
+        found = score(model, training)
         model.save(out)
         outcome = Outcome.of(
             model,
             training,
+            found,
             target=target,
             path=out,
             seconds=seconds,

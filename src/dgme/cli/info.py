@@ -42,7 +42,7 @@ def _facts(model: "TableRegressor", path: Path) -> dict[str, Any]:
     return {
         "model": str(path),
         "size": path.stat().st_size,
-        "dgme_version": read_header(path)["dgme_version"],
+        "dgme_version": read_header(path).get("dgme_version", "of an unknown version"),
         "method": type(regressor).__name__,
         "settings": _chosen_settings(regressor),
         "target": model.target_name_,

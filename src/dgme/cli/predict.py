@@ -68,9 +68,13 @@ def predict(
 
     with failing_in_words():
         if out != STDOUT:
-            check_output(out)
+            check_output(out, model, table)
             tables.check_writable(out)
         fitted = load_table_model(model)
+        if not hasattr(fitted, "feature_names_in_"):
+            fail(f"{model} was trained on an array, whose columns have no names. Train on a table.")
+        if fitted.profile_.target_quantiles.ndim > 1:
+            fail(f"{model} predicts several targets together. Use it in Python, by dgme.load.")
         columns = Columns(quantiles, intervals, mixture)
         batches = tables.read_batches(table, fitted.encoder_.types_)
         unseen = Counter()
@@ -103,28 +107,16 @@ def _predicted(
 
 
 def _write(tables: "Iterator[pa.Table]", out: Path) -> None:
+    from dgme.tables import writer
+
     first = next(tables)
-    with _writer(out, first.schema) as write, _counter(out) as count:
+    to = sys.stdout.buffer if out == STDOUT else out
+    with writer(to, first.schema) as write, _counter(out) as count:
         write(first)
         count(len(first))
         for table in tables:
             write(table)
             count(len(table))
-
-
-@contextmanager
-def _writer(out: Path, schema: "pa.Schema") -> "Iterator[Callable[[pa.Table], None]]":
-    from pyarrow import csv
-
-    from dgme import tables
-
-    if out != STDOUT:
-        with tables.writer(out, schema) as write:
-            yield write
-        return
-    with csv.CSVWriter(sys.stdout.buffer, schema) as sink:
-        yield sink.write
-    sys.stdout.buffer.flush()
 
 
 @contextmanager
