@@ -22,6 +22,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Give the name of a file.")
+    # A file would take the place of the device for all programs.
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is a pipe or a device. Give the name of a file.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {path.parent}. Create it first.")
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -142,6 +142,18 @@ def test_what_is_read_is_not_overwritten(house_model, dgme, tmp_path, command):
     assert model.read_bytes() == house_model.model.read_bytes()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names")
+def test_devices_are_not_replaced(house_model, dgme, tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    done = dgme("predict", house_model.model, house_model.test, "-o", pipe)
+    assert done.one_line, done
+    assert "pipe or a device" in done.err
+    with pytest.raises(OSError, match="pipe or a device"):
+        load(house_model.model).save(pipe)
+    assert pipe.is_fifo()
+
+
 def test_a_model_that_cannot_predict_is_not_written(dgme, tmp_path):
     rows = "".join(f"{i % 7},{i % 5}e300,red\n" for i in range(30))
     table = write(tmp_path, "a,price,colour\n" + rows)

@@ -92,6 +92,8 @@ def check_output(path: Path, *inputs: Path, option: str = "--out") -> None:
     """Refuse what cannot be written, or would overwrite an input, before any work is done."""
     if path.is_dir():
         fail(f"{option} {path} is a folder. Give the name of a file.")
+    if path.exists() and not path.is_file():
+        fail(f"{option} {path} is a pipe or a device. Give the name of a file.")
     if not path.parent.is_dir():
         fail(f"{option} {path}: there is no folder {path.parent}. Create it first.")
     if not os.access(path.parent, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
