@@ -40,6 +40,14 @@ def test_what_was_done_before_ctrl_c_is_shown(house_model, dgme, monkeypatch):
     assert "Stopped" in done.err
 
 
+def test_what_a_method_cannot_learn_is_told_with_its_name(house_model, dgme, monkeypatch):
+    without_rows = {"gaussian-process": partial(GaussianProcessPeer, max_rows=0)}
+    monkeypatch.setattr("dgme.peers.PEERS", without_rows)
+    done = dgme("compare", house_model.train, *QUICK, "--methods", "gaussian-process")
+    assert done.one_line, done
+    assert "gaussian-process, fold 1: " in done.err
+
+
 def test_what_is_not_installed_is_named(house_model, dgme, monkeypatch):
     monkeypatch.setattr("dgme.peers.find_spec", lambda name: None)
     done = dgme("compare", house_model.train, *QUICK, "--methods", "ngboost,lightgbm")

@@ -22,6 +22,7 @@ UNFIT = {
     "target without values": ("a,price\n1,\n2,\n", "price"),
     "target alone": ("price\n1\n2\n", "no column beside the target"),
     "nothing to learn from": ("a,price\n" + "1,2\n" * 20, "'a'"),
+    "target of long text": (GOOD + f"1,{'x' * 10_000},red\n", "xxx… in data row 31"),
     "infinite target": (GOOD + "1,inf,red\n", "price"),
     "too few rows": ("a,price\n1,2\n2,3\n3,4\n", "n_components=5"),
     "a model file": (b"\x08\x00\x00\x00\x00\x00\x00\x00{}", ""),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from jaxtyping import Float64
 
-from dgme.tables._errors import TableError
+from dgme.tables._errors import TableError, shown
 from dgme.tables._values import Misfit, Values
 
 
@@ -43,8 +43,8 @@ class Column(metaclass=ABCMeta):
     def _fitting(self, found, expected: str):
         if isinstance(found, Misfit):
             raise TableError(
-                f"Column {self.name!r} holds {found.value!r}, but in training it held {expected}. "
-                "Correct the value, or leave it empty."
+                f"Column {self.name!r} holds {shown(found.value)}, but in training it held "
+                f"{expected}. Correct the value, or leave it empty."
             )
         return found
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from dgme.tables._errors import TableError
+from dgme.tables._errors import TableError, shown
 from dgme.tables._sources import Source, troubles_told
 from dgme.tables._text import MISSING
 
@@ -137,7 +137,7 @@ def _explanation(
     column, row, value = unread.groups()
     return TableError(
         f"{path}, row {row} (the first line is row 1): column {dialect.names[int(column)]!r} "
-        f"holds {value!r}, which is no number. Write a plain number, or leave the field empty."
+        f"holds {shown(value)}, which is no number. Write a plain number, or leave the field empty."
     )
 
 

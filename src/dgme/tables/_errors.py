@@ -3,5 +3,11 @@ class TableError(ValueError):
 
 
 def name_some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:8])) or "no columns"
-    return shown + (f" and {len(names) - 8} others" if len(names) > 8 else "")
+    first = ", ".join(map(repr, names[:8])) or "no columns"
+    return first + (f" and {len(names) - 8} others" if len(names) > 8 else "")
+
+
+def shown(value: object) -> str:
+    """A value within one line, however long it is."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -23,7 +23,7 @@ from dgme.tables._columns import (
 )
 from dgme.tables._compute import pc
 from dgme.tables._dates import Part, date_parts
-from dgme.tables._errors import TableError
+from dgme.tables._errors import TableError, shown
 from dgme.tables._values import (
     Booleans,
     Instants,
@@ -84,7 +84,7 @@ def learn_as(name: str, values: Values, kind: str) -> Column:
 
 def _fitting(name: str, kind: str, found):
     if isinstance(found, Misfit):
-        raise TableError(f"Column {name!r} cannot be {kind}: it holds {found.value!r}.")
+        raise TableError(f"Column {name!r} cannot be {kind}: it holds {shown(found.value)}.")
     return found
 
 
@@ -165,7 +165,7 @@ def _text_column(name: str, text: Text) -> Column:
         return column
     levels, n_missing = text.levels, int((text.codes < 0).sum())
     if len(levels) == 1 and not n_missing:
-        return Constant(name, 0, f"is {levels[0].as_py()!r} in all rows")
+        return Constant(name, 0, f"is {shown(levels[0].as_py())} in all rows")
     n_known = len(text.codes) - n_missing
     if len(levels) == n_known or len(levels) > max(MAX_LEVELS, n_known / 2):
         return _mostly_unique(name, levels, n_known, n_missing)
@@ -188,7 +188,7 @@ def _disguised(name: str, text: Text) -> Column | None:
 
 def _mostly_unique(name: str, levels: pa.StringArray, n_known: int, n_missing: int) -> Column:
     if pc.all(pc.match_substring_regex(levels, _OTHER_DATES)).as_py():
-        note = f"may hold dates, as {levels[0].as_py()!r}; write them as 2024-12-31"
+        note = f"may hold dates, as {shown(levels[0].as_py())}; write them as 2024-12-31"
         return TextLike(name, n_missing, note)
     if len(levels) == n_known and not pc.any(pc.match_substring(levels, " ")).as_py():
         return Identifier(name, n_missing, "has another value in every row")

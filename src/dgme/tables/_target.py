@@ -10,7 +10,7 @@ from jaxtyping import Float64
 
 from dgme.tables import _text
 from dgme.tables._compute import pc
-from dgme.tables._errors import TableError, name_some
+from dgme.tables._errors import TableError, name_some, shown
 from dgme.tables._frames import column_of, frame_of
 from dgme.tables._values import Booleans, Instants, Nothing, Numbers, Text, Unusable, values_of
 
@@ -77,8 +77,8 @@ def target_numbers(name: str, column: pa.ChunkedArray) -> Float64[np.ndarray, " 
             value = text.levels[code].as_py()
             (meant,) = _text.numbers(pa.array([value])).to_pylist()
             trouble = (
-                f"holds {value!r} in data row {np.argmax(text.codes == code) + 1}, which is no "
-                f"plain number. {'Correct it' if meant is None else f'Write {meant:g}'}"
+                f"holds {shown(value)} in data row {np.argmax(text.codes == code) + 1}, which is "
+                f"no plain number. {'Correct it' if meant is None else f'Write {meant:g}'}"
             )
     raise TableError(f"The target {name!r} {trouble}.")
 
