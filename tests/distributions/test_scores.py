@@ -91,6 +91,23 @@ def test_entropy_of_components_that_do_not_meet():
     assert_allclose(law.entropy(), entr(weights).sum() + weights @ parts, atol=1e-10)
 
 
+def test_entropy_of_a_component_narrower_than_doubles_resolve():
+    """Halving stops where it can go no further."""
+    law = GaussianMixture([0.5, 0.5], [0.0, 1.0], [1.0, 1e-300])
+    assert np.isfinite(law.entropy())
+
+
+def test_entropy_of_many_components_is_that_of_few(batch):
+    """Copies of components leave the law as it is, and panels do not multiply with them."""
+    copies = 40
+    many = GaussianMixture(
+        np.tile(batch.weights, copies) / copies,
+        np.tile(batch.means, copies),
+        np.tile(batch.scales, copies),
+    )
+    assert_allclose(many.entropy(), batch.entropy(), rtol=0, atol=1e-12)
+
+
 def test_entropy_shifts_and_scales(batch):
     moved = GaussianMixture(batch.weights, 1e3 * batch.means + 1e6, 1e3 * batch.scales)
     # shifting rounds means to 1e-10, one part in 1e13 of the scales

@@ -1,8 +1,16 @@
 """Moments of Gaussian mixtures, from central differences so that nothing cancels."""
 
+from collections.abc import Iterator
+from typing import TypeAlias
+
 import numpy as np
+from jaxtyping import Bool, Float64
 
 from dgme.distributions._arrays import Labels, Row, Table
+
+Offsets: TypeAlias = Float64[np.ndarray, "*d k #b"]  # of one target, or of each of several
+Means: TypeAlias = Float64[np.ndarray, "*d #b"]
+Members: TypeAlias = Bool[np.ndarray, " k"]
 
 
 def _mean(weights: Table, means: Table) -> Row:
@@ -49,6 +57,21 @@ def excess_kurtosis(weights: Table, means: Table, scales: Table) -> Row:
     return (weights * (offsets**2 + 6 * offsets * spreads + 3 * spreads**2)).sum(axis=0) - 3
 
 
+def middles(
+    weights: Table, offsets: Offsets, groups: Labels
+) -> Iterator[tuple[Members, Row, Means]]:
+    """Which components each group has, its weight, and its mean relative to that of the law."""
+    labels = np.unique(groups)
+    for label in labels:
+        members = groups == label
+        weight = weights[members]
+        total = weight.sum(axis=0)
+        # a group without weight has no mean; any finite stand-in contributes nothing
+        middle = (weight * offsets[..., members, :]).sum(axis=-2) / np.where(total > 0, total, 1.0)
+        # the only group has the mean of the law, which rounding is not to pull apart
+        yield members, total, middle if len(labels) > 1 else np.zeros_like(middle)
+
+
 def variance_split(
     weights: Table, means: Table, scales: Table, *, groups: Labels
 ) -> tuple[Row, Row]:
@@ -56,13 +79,9 @@ def variance_split(
     offsets = centred(weights, means)
     within = np.zeros(offsets.shape[1])
     between = np.zeros(offsets.shape[1])
-    for group in np.unique(groups):
-        members = groups == group
-        weight, offset, scale = weights[members], offsets[members], scales[members]
-        total = weight.sum(axis=0)
-        # a group without weight has no mean; any finite stand-in contributes nothing
-        middle = (weight * offset).sum(axis=0) / np.where(total > 0, total, 1.0)
-        within += (weight * (scale**2 + (offset - middle) ** 2)).sum(axis=0)
+    for members, total, middle in middles(weights, offsets, groups):
+        inside = scales[members] ** 2 + (offsets[members] - middle) ** 2
+        within += (weights[members] * inside).sum(axis=0)
         between += total * middle**2
     return within, between
 

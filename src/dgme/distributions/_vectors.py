@@ -10,7 +10,7 @@ from jaxtyping import Float64
 
 from dgme.distributions._arrays import Array, Labels, Row, Table, log_sum_exp, posterior
 from dgme.distributions._densities import log_terms, squarable
-from dgme.distributions._moments import centred
+from dgme.distributions._moments import centred, middles
 
 Cube: TypeAlias = Float64[np.ndarray, " d k #b"]  # a table for each target
 Matrices: TypeAlias = Float64[np.ndarray, " d d b"]
@@ -49,12 +49,7 @@ def covariance_split(
     split = np.zeros((2, d, d, size))
     within, between = split
     within[np.diag_indices(d)] = (weights * scales**2).sum(axis=1)
-    for group in np.unique(groups):
-        members = groups == group
-        weight, offset = weights[members], offsets[:, members]
-        total = weight.sum(axis=0)
-        # a group without weight has no mean; any finite stand-in contributes nothing
-        middle = (weight * offset).sum(axis=1) / np.where(total > 0, total, 1.0)
-        within += _scatter(weight, offset - middle[:, None])
+    for members, total, middle in middles(weights, offsets, groups):
+        within += _scatter(weights[members], offsets[:, members] - middle[:, None])
         between += _scatter(total[None], middle[:, None])
     return split
