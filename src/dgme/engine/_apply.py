@@ -51,7 +51,9 @@ def apply_lanes(
 def _apply(network: FlatNetwork, function, lanes, *rows):
     def one_lane(vector, own, words):
         key = () if words is None else (wrapped(words),)
-        return function(network.module(vector), *(part[own] for part in rows), *key)
+        # of their own accord GPUs multiply with the ten bits of TF32, and laws would show it
+        with jax.default_matmul_precision("float32"):
+            return function(network.module(vector), *(part[own] for part in rows), *key)
 
     return jax.vmap(one_lane)(*lanes)
 
