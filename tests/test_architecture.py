@@ -11,6 +11,7 @@ SOURCE = Path(dgme.__file__).parent
 # In the order in which a row of data passes them; see CONTRIBUTING.md.
 ROOMS = [
     "_files",
+    "_finite",
     "_optional",
     "_watch",
     "distributions",

@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 from scipy import stats
 
+from dgme._finite import finite
 from dgme.distributions import GaussianMixture, VectorGaussianMixture
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -135,6 +136,7 @@ def evaluate(
     >>> bool(scores.rmse.lower < 1 < scores.rmse.upper)
     True
     """
+    y = _targets(law, y)
     share = costly_share(len(law), law.n_components)
     evaluator = Evaluator(coverages, share=share, random_state=random_state)
     evaluator.add(law, y)
@@ -259,12 +261,7 @@ def _targets(law, y) -> Float64[np.ndarray, " n"]:
             f"y must have shape ({len(law)},), one target per law, but has shape {y.shape}"
             + ("; pass y.ravel()" if y.size == len(law) else "")
         )
-    if not (finite := np.isfinite(y)).all():
-        raise ValueError(
-            f"y must be finite, but {(~finite).sum()} of its {len(y)} entries are not, the first "
-            f"in row {finite.argmin()}; leave these rows out"
-        )
-    return y
+    return finite(y)
 
 
 def _cheap_scores(law: GaussianMixture, y, coverages):

@@ -139,5 +139,10 @@ def test_vectors_are_scored_against_vectors(score):
 def test_errors_of_other_arguments():
     with pytest.raises(ValueError, match=r"n_bins must be at least 1, but it is 0"):
         metrics.calibration_error(CLASSES, LABELS, 0)
+    for score in (metrics.brier, metrics.calibration_error):
+        with pytest.raises(TypeError, match=f"{score.__name__} is a score of classes, .* use crps"):
+            score(LAW, Y)
+    with pytest.raises(ValueError, match=r"numpy\.searchsorted\(model\.classes_, y\)"):
+        metrics.nll(CLASSES, ["cat"] * 50)
     with pytest.raises(TypeError, match="rmse is no score of classes"):
         metrics.rmse(CLASSES, LABELS)

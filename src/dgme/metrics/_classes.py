@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from dgme.metrics._forecasts import as_targets, as_weights, weighted_mean
+from dgme.metrics._forecasts import as_weights, of_classes, weighted_mean
 
 
 def brier(law, y, *, sample_weight=None) -> float:
     """Mean Brier score of the classes, from 0 to 2."""
-    return weighted_mean(law.brier(as_targets(y, law)), sample_weight)
+    law, y = of_classes(law, y, "brier")
+    return weighted_mean(law.brier(y), sample_weight)
 
 
 def calibration_error(law, y, n_bins: int = 15, *, sample_weight=None) -> float:
@@ -19,7 +20,7 @@ def calibration_error(law, y, n_bins: int = 15, *, sample_weight=None) -> float:
     """
     if n_bins < 1:
         raise ValueError(f"n_bins must be at least 1, but it is {n_bins}; the paper's is 15")
-    y = as_targets(y, law)
+    law, y = of_classes(law, y, "calibration_error")
     confidence = law.mean().max(axis=1)
     surplus = confidence - (law.mode() == y)
     bins = np.searchsorted(np.arange(1, n_bins) / n_bins, confidence)

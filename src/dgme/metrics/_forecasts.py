@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from dgme._finite import finite
 from dgme.distributions import CategoricalMixture, GaussianMixture, VectorGaussianMixture
 from dgme.metrics._quantiles import Quantiles
 from dgme.metrics._samples import Samples
@@ -105,11 +106,15 @@ def as_law(forecast) -> Any:
 
 def as_targets(y, law) -> np.ndarray:
     """The targets, one per law: a column would be scored against every law."""
-    y = np.asarray(y, dtype=np.float64)
     of_classes = isinstance(law, CategoricalMixture)
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except ValueError as error:
+        hint = " Classes are told by number: numpy.searchsorted(model.classes_, y)."
+        raise ValueError(f"y must hold numbers, but {error}.{hint if of_classes else ''}") from None
     shape = law.shape if of_classes else np.shape(law.mean())
     if y.shape == shape:
-        return y
+        return finite(y)
     every, hint = "one target per law", ""
     if len(shape) == 2:
         every = f"the {shape[1]} targets of a law in a row"
@@ -134,10 +139,20 @@ def of_numbers(forecast, y, score: str) -> tuple[Any, np.ndarray]:
     return matched(forecast, y)
 
 
+def of_classes(law, y, score: str) -> tuple[CategoricalMixture, np.ndarray]:
+    """The same for a score that makes sense for classes alone."""
+    if not isinstance(law, CategoricalMixture):
+        raise TypeError(
+            f"{score} is a score of classes, a CategoricalMixture, but law is a "
+            f"{type(law).__name__}; use crps"
+        )
+    return law, as_targets(y, law)
+
+
 def weighted_mean(of_rows, sample_weight) -> float:
     """The mean over rows, and over targets if there are several."""
     of_rows = np.asarray(of_rows)
-    if sample_weight is None:
+    if sample_weight is None and of_rows.size:
         return float(of_rows.mean())
     weight = as_weights(sample_weight, len(of_rows))
     return float(weight @ of_rows.reshape(len(weight), -1).mean(axis=1))
@@ -145,6 +160,8 @@ def weighted_mean(of_rows, sample_weight) -> float:
 
 def as_weights(sample_weight, n: int) -> np.ndarray:
     """Weights of n rows that sum to one; equal ones without any given."""
+    if not n:
+        raise ValueError("there are no rows to score; pass at least one law and its target")
     if sample_weight is None:
         return np.full(n, 1 / n)
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from dgme._finite import finite
 from dgme.distributions import GaussianMixture
 from dgme.report._rows import Rows
 
@@ -61,12 +62,7 @@ class Subject:
                 f"y must hold one target for each of the {len(rows)} rows of X, two at least, but "
                 f"has shape {y.shape}"
             )
-        if not (finite := np.isfinite(y)).all():
-            raise ValueError(
-                f"y must be finite, but {(~finite).sum()} of its {len(y)} entries are not, the "
-                f"first in row {finite.argmin()}; leave these rows out"
-            )
-        return cls(model, rows, y, target)
+        return cls(model, rows, finite(y), target)
 
     def __len__(self) -> int:
         return len(self.y)

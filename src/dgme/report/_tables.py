@@ -79,7 +79,7 @@ def column_tables(subject: Subject) -> list[Table]:
         return []
     rows = [(one.name, one.kind, str(one.n_missing), one.note) for one in columns]
     note = "What training found in the columns, and in how many rows it found nothing."
-    return [Table("Columns", note, ["column", "kind", "missing", "words: note"], rows)]
+    return [Table("Columns", note, ["column", "words: kind", "missing", "words: note"], rows)]
 
 
 def row_tables(subject: Subject, scored: Scored, important: Sequence[Importance]) -> list[Table]:
