@@ -12,14 +12,13 @@ from dgme._optional import installed_by
 from dgme.distributions import _densities, _entropy, _modality, _moments, _quantiles, _regions
 from dgme.distributions._arrays import Array, Edges, Generator, Numbers, Values, blocks, take
 from dgme.distributions._crps import crps, mean_absolute_difference
-from dgme.distributions._laws import Laws
-from dgme.distributions._validation import gaussians
+from dgme.distributions._gaussians import Gaussians
 
 if TYPE_CHECKING:
     import numpyro.distributions
 
 
-class GaussianMixture(Laws):
+class GaussianMixture(Gaussians):
     r"""An immutable array of n laws, each a mixture of K Gaussians.
 
     Parameters
@@ -71,25 +70,6 @@ class GaussianMixture(Laws):
     __slots__ = ()
 
     _axes = "K"
-
-    def __init__(
-        self,
-        weights: Numbers,
-        means: Numbers,
-        scales: Numbers,
-        groups: Numbers | None = None,
-    ) -> None:
-        self._set(*gaussians(weights, means, scales, groups, self._axes))
-
-    @property
-    def means(self) -> Array:
-        """Means of the components, (n, K) or (K,); read-only."""
-        return self._public(self._components[1])
-
-    @property
-    def scales(self) -> Array:
-        """Standard deviations of the components, (n, K) or (K,); read-only."""
-        return self._public(self._components[2])
 
     def pdf(self, y: Numbers) -> Values:
         """Density at y."""

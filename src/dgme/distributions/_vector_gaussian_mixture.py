@@ -19,11 +19,10 @@ from dgme.distributions._arrays import (
     generator,
 )
 from dgme.distributions._gaussian_mixture import GaussianMixture
-from dgme.distributions._laws import Laws
-from dgme.distributions._validation import gaussians
+from dgme.distributions._gaussians import Gaussians
 
 
-class VectorGaussianMixture(Laws):
+class VectorGaussianMixture(Gaussians):
     r"""An immutable array of n laws over vectors of d targets, each a mixture of K Gaussians.
 
     Parameters
@@ -81,25 +80,6 @@ class VectorGaussianMixture(Laws):
 
     _axes = "Kd"
     _sizes = ("n_components", "n_targets")
-
-    def __init__(
-        self,
-        weights: Numbers,
-        means: Numbers,
-        scales: Numbers,
-        groups: Numbers | None = None,
-    ) -> None:
-        self._set(*gaussians(weights, means, scales, groups, self._axes))
-
-    @property
-    def means(self) -> Array:
-        """Means of the components, (n, K, d) or (K, d); read-only."""
-        return self._public(self._components[1])
-
-    @property
-    def scales(self) -> Array:
-        """Standard deviations of the components, (n, K, d) or (K, d); read-only."""
-        return self._public(self._components[2])
 
     @property
     def n_targets(self) -> int:
