@@ -18,8 +18,8 @@ from dgme.metrics._scorers import DensityScorer
 
 FOLDER = Path(__file__).parents[1] / "api"
 Laws = GaussianMixture.__base__
-# What model files ask of an estimator, and a verb whose docstring skpro replaces by its own.
-INTERNAL = {"dump_state", "load_state", "pdfnorm"}
+# What model files and exports ask of an estimator, and a verb whose docstring skpro replaces.
+INTERNAL = {"draw_parameters", "dump_state", "load_state", "pdfnorm"}
 
 
 def heading(text: str, line: str = "=") -> str:

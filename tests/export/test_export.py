@@ -4,12 +4,12 @@ import json
 import subprocess
 import sys
 from copy import copy
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import equinox as eqx
 import numpy as np
 import onnx
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
@@ -257,13 +257,19 @@ def test_names_of_features_and_target(write, models, tmp_path):
     facts = metadata(tmp_path / "law")
     assert facts["feature_names"] == ["a", "b", "ü"]
     assert facts["target_name"] is None
-    # Of a model of tables, the features are those that its encoder makes.
-    encoder = SimpleNamespace(get_feature_names_out=lambda: np.array(["a", "b=x", "b=y"], object))
-    table = SimpleNamespace(encoder_=encoder, regressor_=models["DGME"], target_name_="price")
-    write(table, tmp_path / "law")
+
+
+@each_format
+def test_of_a_model_of_tables_the_features_are_those_that_its_encoder_makes(write, tmp_path):
+    table = pd.DataFrame({"a": np.arange(20.0), "b": ["x", "y"] * 10, "price": np.arange(20.0)})
+    small = dgme.DGMERegressor(**SMALL, n_components=2, n_rounds=1, epochs_per_round=1)
+    model = dgme.TableRegressor(small).fit(table, "price")
+    write(model, tmp_path / "law")
     facts = metadata(tmp_path / "law")
-    assert facts["feature_names"] == ["a", "b=x", "b=y"]
+    assert facts["model"] == "DGMERegressor"
+    assert facts["feature_names"] == list(model.encoder_.get_feature_names_out())
     assert facts["target_name"] == "price"
+    assert facts["inputs"] == {"X": ["n", len(facts["feature_names"])]}
 
 
 def test_onnx_knows_its_limits(models, tmp_path):

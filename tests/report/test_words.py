@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dgme import GaussianMixture, evaluate
+from dgme import DGMERegressor, GaussianMixture, TableRegressor, evaluate
 from dgme.evaluation import Evaluator
 from dgme.report._findings import findings
 from dgme.report._importance import importance
@@ -126,26 +126,17 @@ def test_rows_unlike_those_of_training_are_told(subject):
 
 def test_a_model_of_tables_tells_the_range_of_its_training(subject):
     """It sees columns through an encoder, and keeps a profile of what that made of them."""
-    learned = subject.X.to_numpy()
-    table = SimpleNamespace(
-        predict_dist=subject.model.predict_dist,
-        regressor_=subject.model,
-        encoder_=SimpleNamespace(
-            transform=lambda X: X.to_numpy(), get_feature_names_out=lambda: ["a", "b", "c"]
-        ),
-        profile_=SimpleNamespace(feature_quantiles=np.quantile(learned, [0, 0.5, 1], axis=0)),
-        target_name_="volume",
-    )
-    law = subject.model.predict_dist(subject.X)
-    X = subject.X.copy()
-    X.iloc[0, 1] = learned[:, 1].max() + 0.05 * np.ptp(learned[:, 1])
+    quick = DGMERegressor(n_components=2, n_rounds=1, epochs_per_round=1, random_state=0)
+    table = TableRegressor(quick).fit(subject.X, pd.Series(subject.y, name="volume"))
+    X, low, high = subject.X.copy(), *subject.X["noise"].agg(["min", "max"])
+    law = table.predict_dist(X)
+    X.iloc[0, 1] = high + 0.05 * (high - low)
     of_tables = SimpleNamespace(model=table, X=X)
     assert "outside the range" not in warned(of_tables, law, subject.y)
-    X.iloc[:2, 1] += 0.1 * np.ptp(learned[:, 1])
-    X.iloc[1, 1] = -10.0
+    X.iloc[0, 1], X.iloc[1, 1] = high + 0.15 * (high - low), -10.0
     told = warned(of_tables, law, subject.y)
     assert "2.0 % of the rows have a feature outside the range of the training rows" in told
-    assert "by more than a tenth of it, most often b" in told
+    assert "by more than a tenth of it, most often noise" in told
     assert "volume (+" in warned(of_tables, law, subject.y + 10)
 
 

@@ -25,6 +25,7 @@ from dgme.estimators._rows import (
 from dgme.estimators._scaling import Scaling
 from dgme.experts import Data, Experts
 from dgme.nn import MLP, Design, FlatNetwork, Head
+from dgme.posterior import Draws
 
 
 class Task(NamedTuple):
@@ -207,6 +208,11 @@ class NetworkEstimator(Fitted, CallbackSupportMixin, BaseEstimator, metaclass=AB
             raise ValueError(f"n_posterior_samples must be an integer from 0, but is {n!r}.")
         return int(n)
 
+    def draw_parameters(self, n_posterior_samples: int | None = None) -> Draws:
+        """The parameters that `predict_dist` predicts with: of every sample, of every member."""
+        check_is_fitted(self)
+        return self.ensemble_.draws(self._n_samples(n_posterior_samples))
+
     def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """What `fit` learned, as plain values and arrays."""
         facts, arrays = self.ensemble_.dump()
@@ -298,6 +304,11 @@ class NetworkClassifier(DensityClassifier, NetworkEstimator):
 
     def _target_scaling(self, rows: TrainingRows) -> Scaling:
         return Scaling.identity(rows.y.shape[1:])
+
+    def draw_parameters(self, n_posterior_samples: int | None = None) -> Draws:
+        """The parameters that `predict_dist` predicts with: of every sample, of every member."""
+        check_is_fitted(self)
+        return self.ensemble_.draws(self._n_samples(n_posterior_samples))
 
     def dump_state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         facts, arrays = super().dump_state()

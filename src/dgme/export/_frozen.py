@@ -85,7 +85,7 @@ def freeze(model: Any, n_posterior_samples: int | None) -> Frozen:
         raise TypeError(
             f"model={model!r} cannot be exported. Pass a fitted regressor or classifier of dgme."
         )
-    params, keys = model.ensemble_.draws(model._n_samples(n_posterior_samples))
+    params, keys = model.draw_parameters(n_posterior_samples)
     network = model.ensemble_.experts.network
     return Frozen(
         model,
