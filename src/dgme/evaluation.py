@@ -60,10 +60,10 @@ class Evaluation:
 
     n_rows: int
     n_costly_rows: int
-    """Rows, drawn at random, behind CRPS, widths and interval scores: all unless they are many."""
+    """Rows, drawn at random, behind MAE, CRPS and interval scores: all unless they are many."""
     rmse: Estimate
     mae: Estimate
-    """Mean absolute error of the law's mean."""
+    """Mean absolute error of the law's median, which is the best forecast for it."""
     bias: Estimate
     """Mean of the law's mean minus the target."""
     log_score: Estimate
@@ -151,8 +151,8 @@ def costly_share(n_rows: int, n_components: int) -> float:
 class Evaluator:
     """Adds up the scores of rows that come in parts, in memory that does not grow with them.
 
-    ``share`` of the rows, drawn at random, are scored by CRPS, widths and interval scores, which
-    cost a hundred times as much as the others.
+    ``share`` of the rows, drawn at random, are scored by MAE, CRPS, widths and interval scores,
+    which cost a hundred times as much as the others.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class Evaluator:
         choices, self._resampling = np.random.SeedSequence(random_state).spawn(2)
         self._rng = np.random.default_rng(choices)
         self._n_rows = 0
-        n_cheap, n_costly = 5 + len(self._coverages), 1 + 2 * len(self._coverages)
+        n_cheap, n_costly = 4 + len(self._coverages), 2 + 2 * len(self._coverages)
         self._cheap = np.zeros((_N_GROUPS, 1 + n_cheap))
         self._costly = np.zeros((_N_GROUPS, 1 + n_costly))
         self._pit = np.zeros((_N_GROUPS, len(_LEVELS) + 1))
@@ -214,8 +214,8 @@ class Evaluator:
             counts @ table[:used] for table in (self._cheap, self._costly, self._pit)
         )
         with np.errstate(invalid="ignore"):  # a resample may hold no row of the random share
-            squares, absolute, bias, log_score, gaussian, *covered = _means(cheap)
-            crps, *interval_scores = _means(costly)
+            squares, bias, log_score, gaussian, *covered = _means(cheap)
+            absolute, crps, *interval_scores = _means(costly)
         below = pit.cumsum(axis=1)[:, :-1] / cheap[:, :1]
         misses = np.abs(below - _LEVELS)
         widths, scores = np.split(np.array(interval_scores), 2)
@@ -269,18 +269,18 @@ def _cheap_scores(law: GaussianMixture, y, coverages):
     mean, pit = law.mean(), law.cdf(y)
     errors, densities = mean - y, (law.logpdf(y), law.to_gaussian().logpdf(y))
     covered = np.abs(2 * pit - 1) <= coverages[:, None]
-    return np.stack([errors**2, np.abs(errors), errors, *densities, *covered]), pit
+    return np.stack([errors**2, errors, *densities, *covered]), pit
 
 
 def _costly_scores(law: GaussianMixture, y, coverages):
-    """CRPS, the widths of all intervals, and their interval scores."""
+    """Error of the median, CRPS, the widths of all intervals, and their interval scores."""
     if not len(y):
-        return np.empty((1 + 2 * len(coverages), 0))
+        return np.empty((2 + 2 * len(coverages), 0))
     lower, upper = law.interval(coverages[:, None])
     outside = np.maximum(lower - y, 0) + np.maximum(y - upper, 0)
     width = upper - lower
     scores = width + 2 / (1 - coverages[:, None]) * outside
-    return np.vstack([law.crps(y)[None], width, scores])
+    return np.vstack([np.abs(law.median() - y), law.crps(y), width, scores])
 
 
 def _in_threads(work, parts: list[slice]) -> Iterable[Any]:

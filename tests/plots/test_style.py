@@ -136,6 +136,8 @@ def test_laws_of_vectors_and_of_classes_are_refused_with_a_remedy(ax):
     classes = CategoricalMixture([1.0], np.full((3, 1, 2), 0.5))
     with pytest.raises(TypeError, match="law is one of classes, a CategoricalMixture"):
         plots.pit_histogram(classes, np.zeros(3), ax=ax)
+    with pytest.raises(TypeError, match=r"is a tuple; .* dgme\.metrics\.from_std\(mean, std\)"):
+        plots.pit_histogram((np.zeros(3), np.ones(3)), np.zeros(3), ax=ax)
 
 
 def test_laws_that_are_known_by_draws_alone_are_laws(ax):

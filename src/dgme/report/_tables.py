@@ -26,7 +26,7 @@ class Table(NamedTuple):
 def score_table(scores: Evaluation) -> Table:
     told = {
         "rmse": ("root mean squared error", "of the mean"),
-        "mae": ("mean absolute error", "of the mean"),
+        "mae": ("mean absolute error", "of the median"),
         "bias": ("bias", "mean prediction minus mean target"),
         "log_score": ("log score", "mean log density of the target in nats; more is better"),
         "gaussian_log_score": ("log score, Gaussian", "of Gaussians with the same moments"),
@@ -45,8 +45,9 @@ def score_table(scores: Evaluation) -> Table:
     note = "The range holds 95 % of bootstrap resamples of the rows, taken as independent."
     if scores.n_costly_rows < scores.n_rows:
         note += (
-            f" CRPS, widths and interval scores come from {scores.n_costly_rows:,} of the "
-            f"{scores.n_rows:,} rows, drawn at random; all other scores from all rows."
+            " Absolute errors, CRPS, widths and interval scores come from "
+            f"{scores.n_costly_rows:,} of the {scores.n_rows:,} rows, drawn at random; all other "
+            "scores from all rows."
         )
     return Table("Points and densities", note, ["", "score", "from", "to", "words: meaning"], rows)
 
