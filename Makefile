@@ -18,8 +18,9 @@ help:
 demo: .venv/.installed
 	$(BIN)/dgme demo
 
+# Neighbours stay on one worker, which has set up and compiled what they share.
 test: .venv/.dev
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 # A test that finds no browser is skipped; here one is there.
 browser-test: .venv/.dev
@@ -32,7 +33,7 @@ docs: examples site
 
 # What the pages and the docstrings show. `make test` runs it too.
 examples: .venv/.dev
-	$(BIN)/python -m pytest -q -n auto tests/test_docs.py src
+	$(BIN)/python -m pytest -q -n auto --dist worksteal tests/test_docs.py src
 
 # A warning is an error, and so is a reference that leads nowhere.
 site: .venv/.docs

@@ -1,3 +1,8 @@
+import os
+
+# Before NumPy is loaded, for workers to inherit: more BLAS threads than cores wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import jax
 import matplotlib as mpl
 import pytest
