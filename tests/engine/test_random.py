@@ -1,5 +1,7 @@
 """Statistical tests of the generator: fixed seeds, 2¹⁸ words unless said otherwise."""
 
+import operator
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,61 +19,56 @@ def words(key, n=N):
     return np.asarray(jax.random.bits(key, (n,)))
 
 
-def bits_of(words):
-    return (words[:, None] >> np.arange(32, dtype=np.uint32)) & 1
+KEY = random_key(0)
+STREAMS = {
+    "one stream": lambda: words(KEY),
+    "first words of split keys": lambda: first_words(operator.getitem, jax.random.split(KEY, N)),
+    "first words of consecutive folds": lambda: first_words(jax.random.fold_in, KEY),
+    "first words of consecutive seeds": lambda: first_words(lambda _, i: random_key(i), KEY),
+    "folds within folds": lambda: first_words(
+        lambda key, i: jax.random.fold_in(jax.random.fold_in(key, i // 512), i % 512), KEY
+    ),
+}
 
 
-def streams():
-    key = random_key(0)
-    return {
-        "one stream": words(key),
-        "first words of split keys": np.asarray(
-            jax.vmap(lambda k: jax.random.bits(k, ()))(jax.random.split(key, N))
-        ),
-        "first words of consecutive folds": np.asarray(
-            jax.vmap(lambda i: jax.random.bits(jax.random.fold_in(key, i), ()))(jnp.arange(N))
-        ),
-        "first words of consecutive seeds": np.asarray(
-            jax.vmap(lambda i: jax.random.bits(random_key(i), ()))(jnp.arange(N))
-        ),
-        "folds within folds": np.asarray(
-            jax.vmap(
-                lambda i: jax.random.bits(
-                    jax.random.fold_in(jax.random.fold_in(key, i // 512), i % 512), ()
-                )
-            )(jnp.arange(N))
-        ),
-    }
+def first_words(child, parent):
+    """The first word of each of N keys, the children of one."""
+    draw = jax.jit(jax.vmap(lambda i: jax.random.bits(child(parent, i), ())))
+    return np.asarray(draw(jnp.arange(N)))
+
+
+@pytest.fixture(scope="module", params=STREAMS.values(), ids=list(STREAMS))
+def stream(request):
+    return request.param()
 
 
 @pytest.fixture(scope="module")
-def all_streams():
-    return streams()
+def signs(stream):
+    """The bits as -1 and 1; single precision holds sums of up to 2²⁴ of them exactly."""
+    bits = (stream[:, None] >> np.arange(32, dtype=np.uint32)) & 1
+    return 2 * bits.astype(np.float32) - 1
 
 
-@pytest.mark.parametrize("name", list(streams()))
 class TestWords:
-    def test_every_bit_is_fair(self, all_streams, name):
-        z = (bits_of(all_streams[name]).mean(axis=0) - 0.5) * 2 * np.sqrt(N)
+    def test_every_bit_is_fair(self, signs):
+        z = signs.sum(axis=0) / np.sqrt(N)
         assert 2 * stats.norm.sf(np.abs(z).max()) > TOO_UNLIKELY
 
-    def test_bits_of_a_word_are_independent(self, all_streams, name):
-        signs = 2.0 * bits_of(all_streams[name]) - 1
+    def test_bits_of_a_word_are_independent(self, signs):
         z = (signs.T @ signs / np.sqrt(N))[np.triu_indices(32, 1)]
         assert 2 * stats.norm.sf(np.abs(z).max()) > TOO_UNLIKELY
 
     @pytest.mark.parametrize("lag", [1, 2, 32, 50, 512, 1600])
-    def test_words_are_independent_of_earlier_ones(self, all_streams, name, lag):
-        signs = 2.0 * bits_of(all_streams[name]) - 1
+    def test_words_are_independent_of_earlier_ones(self, signs, lag):
         z = signs[lag:].T @ signs[:-lag] / np.sqrt(N - lag)
         assert 2 * stats.norm.sf(np.abs(z).max()) > TOO_UNLIKELY
 
-    def test_the_highest_bits_are_uniform(self, all_streams, name):
-        counts = np.bincount(all_streams[name] >> 20, minlength=2**12)
+    def test_the_highest_bits_are_uniform(self, stream):
+        counts = np.bincount(stream >> 20, minlength=2**12)
         assert stats.chisquare(counts).pvalue > TOO_UNLIKELY
 
-    def test_runs_between_visits_are_geometric(self, all_streams, name):
-        visits = np.flatnonzero(all_streams[name] >> 28 == 0)
+    def test_runs_between_visits_are_geometric(self, stream):
+        visits = np.flatnonzero(stream >> 28 == 0)
         gaps = np.bincount(np.minimum(np.diff(visits), 60), minlength=61)[1:]
         expected = stats.geom.pmf(np.arange(1, 61), 1 / 16)
         expected[-1] = stats.geom.sf(59, 1 / 16)

@@ -80,7 +80,8 @@ def test_gradients_agree_with_finite_differences(design):
     def loss(vector, x):
         return jnp.sum(network(design).module(vector)(x) * jnp.asarray(by, jnp.float32))
 
-    for_vector, for_x = jax.grad(loss, argnums=(0, 1))(vector, jnp.asarray(x, jnp.float32))
+    gradient = jax.jit(jax.grad(loss, argnums=(0, 1)))
+    for_vector, for_x = gradient(vector, jnp.asarray(x, jnp.float32))
     rng, step, vector = np.random.default_rng(1), 1e-5, np.asarray(vector, np.float64)
     for _ in range(10):
         along, along_x = rng.normal(size=vector.shape), rng.normal(size=x.shape)
