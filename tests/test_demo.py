@@ -12,21 +12,19 @@ from dgme.datasets import toy
 
 @pytest.fixture(scope="module")
 def runs():
-    return [demo.run(seed) for seed in range(20)]
+    return [demo.run(seed) for seed in range(10)]
 
 
 def test_the_weights_are_recovered(runs):
     """The share of the upper branch among 800 rows itself has a standard error of 0.016."""
-    recovered = sum(abs(run.weights[0] - 0.7) < 0.05 for run in runs)
-    assert recovered >= 19
+    for run in runs:
+        assert abs(run.weights[0] - 0.7) < 0.05
 
 
 def test_each_component_follows_one_branch_on_both_sides(runs):
-    swapped = 0
     for run in runs:
         left, right = demo.trained_law(run.model, [[-3.5], [3.5]]).means
-        swapped += (left[0] < left[1]) == (right[0] < right[1])
-    assert swapped <= 1
+        assert (left[0] < left[1]) != (right[0] < right[1])
 
 
 def test_the_likelihood_comes_near_the_entropy_of_the_truth(runs):

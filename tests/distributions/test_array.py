@@ -103,10 +103,11 @@ def test_an_empty_component_changes_nothing(law):
     assert_same(everything(wider), everything(law))
 
 
-@pytest.mark.parametrize("shape", [(), (40,), (1,), (5, 1), (5, 40), (2, 5, 1), (40, 1)])
+@pytest.mark.parametrize("shape", [(), (8,), (1,), (5, 1), (5, 8), (2, 5, 1), (8, 1)])
 def test_arguments_broadcast_with_the_laws(batch, shape):
+    batch = batch[:8]
     y = np.random.default_rng(0).uniform(0.1, 0.9, shape)
-    expected = np.broadcast_shapes(shape, (40,))
+    expected = np.broadcast_shapes(shape, (8,))
     full = np.broadcast_to(y, expected)
     for verb in (*AT_OUTCOME, "ppf"):
         result = getattr(batch, verb)(y)
