@@ -19,7 +19,8 @@ def of_numbers(law):
             f"law is one of {law.n_targets} targets, but a figure shows one: pass law.marginal(0) "
             "and y[:, 0], and so on for the others"
         )
-    if not hasattr(law, "cdf"):
+    # Either is enough for some figures.
+    if not (hasattr(law, "cdf") or hasattr(law, "ppf")):
         raise TypeError(
             f"law must be laws, as predict_dist(X) returns them, but is a {type(law).__name__}; of "
             "means and standard deviations make them by dgme.metrics.from_std(mean, std)"
