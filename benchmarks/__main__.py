@@ -9,7 +9,7 @@ from benchmarks.report import show, write
 from benchmarks.timing import progress
 
 # Each is a module with a function `measure`. Start-up comes first, while the machine is quiet.
-NAMES = ("startup", "compilation", "training", "methods", "scaling", "density", "export")
+NAMES = ("startup", "compilation", "training", "methods", "scaling", "density", "export", "tables")
 
 
 def main() -> None:

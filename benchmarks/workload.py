@@ -17,10 +17,10 @@ STEPS = EPOCHS * math.ceil(N_ROWS / BATCH_SIZE)
 
 
 def table(
-    n_rows: int = N_ROWS,
+    n_rows: int = N_ROWS, seed: int = 0
 ) -> tuple[Float32[np.ndarray, "n inputs"], Float32[np.ndarray, " n"]]:
     """Rows whose target is a smooth function of three features, with noise that grows."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     x = rng.standard_normal((n_rows, N_INPUTS))
     noise = 0.2 * np.exp(0.3 * x[:, 3]) * rng.standard_normal(n_rows)
     y = np.sin(2 * x[:, 0]) + 0.5 * x[:, 1] * x[:, 2] + noise
