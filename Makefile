@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test browser-test lint format bench paper docs examples site pictures clean
+.PHONY: help demo test types browser-test lint format bench paper docs examples site pictures clean
 
 help:
 	@echo "make demo    install, and recover a density with two branches"
 	@echo "make test    run the tests"
+	@echo "make types   run those of the laws with their shapes checked"
 	@echo "make browser-test  look at the HTML report in Chromium, which is installed if need be"
 	@echo "make docs    run the examples of the documentation, and build it as a site"
 	@echo "make pictures  draw what the pages show"
@@ -21,6 +22,10 @@ demo: .venv/.installed
 # Neighbours stay on one worker, which has set up and compiled what they share.
 test: .venv/.dev
 	$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+# With shapes checked in the laws as well, where that is slow.
+types: .venv/.dev
+	$(BIN)/python -m pytest -q -n auto --jaxtyping-packages=dgme,beartype.beartype tests/distributions
 
 # A test that finds no browser is skipped; here one is there.
 browser-test: .venv/.dev
@@ -74,9 +79,10 @@ clean:
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-.venv/.docs: .venv/.dev
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
-	touch $@
+# The site is made from the whole library, so it needs all that development needs; at once is faster.
+.venv/.docs: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	touch .venv/.installed .venv/.dev $@
 
 .venv/.bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
