@@ -5,6 +5,7 @@ Each is a `DensityRegressor` that wraps another library. NGBoost and LightGBM co
 """
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from types import MappingProxyType
@@ -52,11 +53,11 @@ class _Peer(DensityRegressor, BaseEstimator):
         scales = np.broadcast_to(scales, means.shape)
         return GaussianMixture([1.0], means[:, None], scales[:, None])
 
-    def _fit(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _fit(self, X: np.ndarray, y: np.ndarray, seed: int) -> None: ...
 
-    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]:
-        raise NotImplementedError
+    @abstractmethod
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray | float]: ...
 
 
 class NGBoostPeer(_Peer):

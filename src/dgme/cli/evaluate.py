@@ -45,11 +45,12 @@ def evaluate(
             fail(f"{model} does not tell the name of its target. Make it by dgme fit.")
         rows = tables.read(table, fitted.encoder_.types_)
         test = known_targets(rows, fitted.target_name_)
-        scores = _scores(fitted, test)
-        if report is not None:
+        if report is None:
+            scores = _scores(fitted, test)
+        else:
             from dgme.report import write
 
-            write(report, fitted, test.rows, test.y)
+            scores = write(report, fitted, test.rows, test.y)
     if test.without_target:
         say(f"{test.without_target:,} rows without a target are left out.")
     print(json.dumps(scores.to_dict(), indent=2) if as_json else scores)

@@ -4,6 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from dgme._files import write_atomically
+from dgme._optional import installed_by
 from dgme.export._frozen import freeze
 
 
@@ -25,10 +26,6 @@ def to_onnx(model, path: str | PathLike, *, n_posterior_samples: int | None = No
     n_posterior_samples : int, optional
         As in `predict_dist`. The samples are drawn now, and are the same for every row.
     """
-    try:
+    with installed_by("onnx"):
         from dgme.export._onnx_law import onnx_law
-    except ModuleNotFoundError as error:
-        if error.name != "onnx":
-            raise
-        raise ImportError("ONNX files need onnx: pip install 'dgme[onnx]'") from error
     write_atomically(Path(path), onnx_law(freeze(model, n_posterior_samples)))

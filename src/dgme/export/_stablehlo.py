@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from dgme._files import write_atomically
+from dgme._optional import installed_by
 from dgme.engine import Prediction, wrapped
 from dgme.estimators import LARGEST
 from dgme.export._frozen import Frozen, freeze
@@ -35,12 +36,8 @@ def to_stablehlo(model, path: str | PathLike, *, n_posterior_samples: int | None
     n_posterior_samples : int, optional
         As in `predict_dist`. The samples are drawn now, and are the same for every row.
     """
-    try:
-        import flatbuffers  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "JAX needs flatbuffers to write functions: pip install 'dgme[stablehlo]'"
-        ) from error
+    with installed_by("stablehlo"):
+        import flatbuffers  # noqa: F401 - without which JAX cannot write functions
     path, frozen = Path(path), freeze(model, n_posterior_samples)
     content = _exported(frozen).serialize()
     write_atomically(path, bytes(content))

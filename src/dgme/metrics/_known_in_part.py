@@ -1,21 +1,23 @@
 """What laws share of which quantiles and moments are known, and perhaps no density."""
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 
 from dgme.distributions import GaussianMixture, VectorGaussianMixture
 
 
-class KnownInPart:
+class KnownInPart(ABC):
     """Laws that have quantiles and moments."""
 
-    def mean(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def mean(self) -> np.ndarray: ...
 
-    def var(self) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def var(self) -> np.ndarray: ...
 
-    def ppf(self, q) -> np.ndarray:
-        raise NotImplementedError
+    @abstractmethod
+    def ppf(self, q) -> np.ndarray: ...
 
     def __len__(self) -> int:
         return len(self.mean())
